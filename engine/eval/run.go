@@ -1,0 +1,124 @@
+package eval
+
+import "time"
+
+// Run is one execution of a plan: run.json, written when the run starts.
+type Run struct {
+	Schema int `json:"schema"`
+	// ID is the start's UTC time and six hex digits: 20261130T151735Z-3f09ab.
+	ID         string    `json:"id"`
+	Suite      string    `json:"suite"`
+	Experiment string    `json:"experiment,omitempty"`
+	StartedAt  time.Time `json:"started_at"`
+	// Args is the command line, secrets left out.
+	Args      []string `json:"args,omitempty"`
+	GitCommit string   `json:"git_commit,omitempty"`
+	GitDirty  bool     `json:"git_dirty,omitempty"`
+	// Files are the suite files as run; copies lie under suite/.
+	Files []File `json:"files"`
+	// Plugins and Modules say exactly what ran.
+	Plugins []Component `json:"plugins"`
+	Modules []Component `json:"modules"`
+	Trials  []Trial     `json:"trials"`
+	// Settings that the trials ran under.
+	Timeout     time.Duration     `json:"timeout_ns"`
+	Retries     int               `json:"retries"`
+	Concurrency int               `json:"concurrency"`
+	BudgetUSD   float64           `json:"budget_usd,omitempty"`
+	Vars        map[string]string `json:"vars,omitempty"`
+}
+
+// Component is one plugin binary or scorer module.
+type Component struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	SHA256  string `json:"sha256"`
+}
+
+// Completion says whether a run has everything it planned. The zero Completion
+// is invalid.
+type Completion string
+
+// Completions of a run.
+const (
+	RunComplete    Completion = "complete"
+	RunIncomplete  Completion = "incomplete"
+	RunInterrupted Completion = "interrupted"
+)
+
+// Summary is the fold of a run's records: summary.json.
+type Summary struct {
+	Schema     int        `json:"schema"`
+	Run        string     `json:"run"`
+	Suite      string     `json:"suite"`
+	Experiment string     `json:"experiment,omitempty"`
+	StartedAt  time.Time  `json:"started_at"`
+	FinishedAt time.Time  `json:"finished_at"`
+	Completion Completion `json:"completion"`
+	// Planned is how many trials the plan has; Trials counts those recorded.
+	Planned  int            `json:"planned"`
+	Trials   Tally          `json:"trials"`
+	Arms     []Arm          `json:"arms"`
+	Findings []FindingCount `json:"findings,omitempty"`
+	Usage    Usage          `json:"usage"`
+}
+
+// Tally counts trials by status.
+type Tally struct {
+	Total   int `json:"total"`
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Errored int `json:"errored"`
+	Skipped int `json:"skipped"`
+	// Causes count failed and errored trials by cause.
+	Causes map[string]int `json:"causes,omitempty"`
+}
+
+// Arm is one story x variant x host: what repeats are repeats of.
+type Arm struct {
+	Story   string `json:"story"`
+	Variant string `json:"variant,omitempty"`
+	Host    string `json:"host"`
+	Trials  Tally  `json:"trials"`
+	// Gates hold, for each dimension with asserts, the share of trials in which
+	// all of them held; Scores hold each score on its own.
+	Gates  []Stat `json:"gates"`
+	Scores []Stat `json:"scores"`
+	// Effort is of the agent's run: seconds, calls, turns, tokens.
+	Effort []Stat `json:"effort,omitempty"`
+	Usage  Usage  `json:"usage"`
+}
+
+// Stat is one named quantity over the trials of an arm. Errored and skipped
+// ones are counted and enter nothing else.
+type Stat struct {
+	Name          string    `json:"name"`
+	Role          Role      `json:"role,omitempty"`
+	Dimension     Dimension `json:"dimension,omitempty"`
+	Unit          string    `json:"unit,omitempty"`
+	LowerIsBetter bool      `json:"lower_is_better,omitempty"`
+	N             int       `json:"n"`
+	// Mean, Min and Max are absent for n = 0, Stdev (of the sample) for n < 2.
+	Mean  *float64 `json:"mean,omitempty"`
+	Stdev *float64 `json:"stdev,omitempty"`
+	Min   *float64 `json:"min,omitempty"`
+	Max   *float64 `json:"max,omitempty"`
+	// Values are in the order of Repeats.
+	Values  []float64 `json:"values"`
+	Repeats []int     `json:"repeats"`
+	Errored int       `json:"errored,omitempty"`
+	Skipped int       `json:"skipped,omitempty"`
+	// Interval is the 95 % interval: Wilson's for a rate, t's for a mean.
+	Interval []float64 `json:"interval,omitempty"`
+}
+
+// FindingCount is one kind of finding over a run.
+type FindingCount struct {
+	Kind     string   `json:"kind"`
+	Tool     string   `json:"tool,omitempty"`
+	Severity Severity `json:"severity"`
+	Text     string   `json:"text"`
+	Count    int      `json:"count"`
+	Trials   []string `json:"trials,omitempty"`
+}
