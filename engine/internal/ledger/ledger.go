@@ -1,0 +1,159 @@
+// Package ledger keeps runs on disk: the run folder with its plan, its trial
+// records and its summary. A trial is written to a draft folder and renamed into
+// place, whole or not at all, and is never changed after. The package knows
+// files; what a trial is and how it is scored is decided elsewhere.
+//
+// Start at [Open], then [Store.Create] for a new run or [Store.Run] for one that
+// is there.
+package ledger
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evalengine/evalengine/engine/eval"
+)
+
+// SchemaVersion is written into run.json, trial.json and summary.json.
+const SchemaVersion = 1
+
+// ErrNoRun is returned when no run, or more than one, fits a name.
+var ErrNoRun = errors.New("no such run")
+
+// ErrExists is returned when a trial is already recorded: a record is never
+// changed.
+var ErrExists = errors.New("the trial is already recorded")
+
+// Store is a folder of runs.
+type Store struct {
+	root string
+}
+
+// Open returns the store at a file:// URL or a plain path. The folder is made
+// when the first run is.
+func Open(url string) (*Store, error) {
+	path, ok := strings.CutPrefix(url, "file://")
+	if !ok && strings.Contains(url, "://") {
+		scheme, _, _ := strings.Cut(url, "://")
+		return nil, fmt.Errorf("store %q: scheme %q is not supported; use file:// or a path", url, scheme)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("store %q: %w", url, err)
+	}
+	return &Store{root: abs}, nil
+}
+
+// Root is the store's folder.
+func (s *Store) Root() string { return s.root }
+
+// NewID returns a run ID for a start time: sortable, and unique without asking.
+func NewID(start time.Time) string {
+	var b [3]byte
+	rand.Read(b[:])
+	return start.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b[:])
+}
+
+// Create makes the folder of a new run and writes run.json and the copies of the
+// suite files.
+func (s *Store) Create(info eval.Run) (*Run, error) {
+	info.Schema = SchemaVersion
+	r := &Run{Info: info, dir: filepath.Join(s.root, "runs", info.ID)}
+	for _, dir := range []string{"trials", "suite", draftsDir} {
+		if err := os.MkdirAll(filepath.Join(r.dir, dir), 0o700); err != nil {
+			return nil, fmt.Errorf("run %s: %w", info.ID, err)
+		}
+	}
+	for _, f := range info.Files {
+		if err := r.keep(f); err != nil {
+			return nil, fmt.Errorf("run %s: %w", info.ID, err)
+		}
+	}
+	if err := r.writeJSON("run.json", info); err != nil {
+		return nil, fmt.Errorf("run %s: %w", info.ID, err)
+	}
+	return r, nil
+}
+
+// Runs lists the IDs of the runs, oldest first.
+func (s *Store) Runs() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.root, "runs"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() {
+			ids = append(ids, e.Name())
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// Run opens a run by its ID, a start of it that only one run has, "latest", or
+// the path of a run folder.
+func (s *Store) Run(name string) (*Run, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		return openDir(filepath.Clean(name))
+	}
+	ids, err := s.Runs()
+	if err != nil {
+		return nil, err
+	}
+	if name == "latest" && len(ids) > 0 {
+		return openDir(filepath.Join(s.root, "runs", ids[len(ids)-1]))
+	}
+	var fits []string
+	for _, id := range ids {
+		if id == name {
+			return openDir(filepath.Join(s.root, "runs", id))
+		}
+		if strings.HasPrefix(id, name) {
+			fits = append(fits, id)
+		}
+	}
+	switch len(fits) {
+	case 1:
+		return openDir(filepath.Join(s.root, "runs", fits[0]))
+	case 0:
+		return nil, fmt.Errorf("%w: %q in %s (%d runs there)", ErrNoRun, name, s.root, len(ids))
+	}
+	return nil, fmt.Errorf("%w: %q fits %d runs: %s", ErrNoRun, name, len(fits), strings.Join(fits, ", "))
+}
+
+func openDir(dir string) (*Run, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRun, err)
+	}
+	r := &Run{dir: dir}
+	if err := json.Unmarshal(b, &r.Info); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "run.json"), err)
+	}
+	return r, nil
+}
+
+// writeJSON writes v, indented, whole or not at all.
+func (r *Run) writeJSON(name string, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return r.WriteFile(name, b.Bytes())
+}

@@ -1,0 +1,168 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evalengine/evalengine/engine/eval"
+)
+
+const draftsDir = "drafts"
+
+// Run is one run's folder. Its methods are safe for concurrent use.
+type Run struct {
+	Info eval.Run
+	dir  string
+}
+
+// Dir is the run's folder.
+func (r *Run) Dir() string { return r.dir }
+
+// keep copies a suite file into the run. A file from outside the suite's folder
+// is kept under its base name.
+func (r *Run) keep(f eval.File) error {
+	if f.Content == nil {
+		return nil
+	}
+	name := filepath.FromSlash(f.Path)
+	if !filepath.IsLocal(name) {
+		name = filepath.Join("outside", f.SHA256[:12]+"-"+filepath.Base(name))
+	}
+	return r.WriteFile(filepath.Join("suite", name), f.Content)
+}
+
+// WriteFile writes one file of the run, whole or not at all.
+func (r *Run) WriteFile(name string, content []byte) error {
+	path := filepath.Join(r.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(content)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// WriteSummary writes summary.json.
+func (r *Run) WriteSummary(s *eval.Summary) error {
+	s.Schema = SchemaVersion
+	return r.writeJSON("summary.json", s)
+}
+
+// Summary reads summary.json; an error that is os.ErrNotExist means that the run
+// has not ended.
+func (r *Run) Summary() (*eval.Summary, error) {
+	b, err := os.ReadFile(filepath.Join(r.dir, "summary.json"))
+	if err != nil {
+		return nil, err
+	}
+	var s eval.Summary
+	if err := json.Unmarshal(b, &s); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, "summary.json"), err)
+	}
+	return &s, nil
+}
+
+// TrialIDs lists the recorded trials, sorted.
+func (r *Run) TrialIDs() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(r.dir, "trials"))
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() {
+			ids = append(ids, e.Name())
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// Recorded reports whether the trial has a record.
+func (r *Run) Recorded(id string) bool {
+	_, err := os.Stat(filepath.Join(r.dir, "trials", id, "trial.json"))
+	return err == nil
+}
+
+// Records reads the trial records in the order of the plan, then any that the
+// plan does not have; trials without a record are passed over. A record that
+// cannot be read is yielded as an error and reading goes on.
+func (r *Run) Records() iter.Seq2[*eval.Record, error] {
+	return func(yield func(*eval.Record, error) bool) {
+		planned := map[string]bool{}
+		for _, t := range r.Info.Trials {
+			id := t.ID()
+			planned[id] = true
+			rec, err := r.Record(id)
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+		ids, err := r.TrialIDs()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, id := range ids {
+			if planned[id] {
+				continue
+			}
+			rec, err := r.Record(id)
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// Record reads one trial's record.
+func (r *Run) Record(id string) (*eval.Record, error) {
+	return ReadRecord(filepath.Join(r.dir, "trials", id))
+}
+
+// TrialDir is the folder of a recorded trial.
+func (r *Run) TrialDir(id string) string { return filepath.Join(r.dir, "trials", id) }
+
+// FindTrial returns the ID of the one recorded trial that name is, or is a start
+// of.
+func (r *Run) FindTrial(name string) (string, error) {
+	ids, err := r.TrialIDs()
+	if err != nil {
+		return "", err
+	}
+	var fits []string
+	for _, id := range ids {
+		if id == name {
+			return id, nil
+		}
+		if strings.HasPrefix(id, name) {
+			fits = append(fits, id)
+		}
+	}
+	if len(fits) == 1 {
+		return fits[0], nil
+	}
+	return "", fmt.Errorf("%w: %d trials of run %s are named %q", os.ErrNotExist, len(fits), r.Info.ID, name)
+}
