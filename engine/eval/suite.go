@@ -26,6 +26,13 @@ type Suite struct {
 	Models  []ModelConfig
 	Modules []ModuleConfig
 	Stories []Story
+
+	// Vars are the variables' values as the suite was loaded with, in HCL's
+	// notation; sensitive ones are left out.
+	Vars map[string]string
+	// Secrets are values that must never reach a record or a log: of sensitive
+	// variables and of config attributes that the plugin marks as secret.
+	Secrets []string
 }
 
 // Host returns the host block of that name, or nil.
@@ -81,12 +88,13 @@ type TargetConfig struct {
 
 // ToolRule says what the engine should know of the tools that match.
 type ToolRule struct {
-	// Pattern is a glob over tool names, optionally "server/tool".
+	// Pattern is a glob over tool names, optionally "server/tool": [MatchTool].
 	Pattern string `json:"pattern"`
 	// Requires are capabilities that a host must offer; a call on a host without
 	// them breaks a constraint.
 	Requires    []string `json:"requires,omitempty"`
 	Destructive bool     `json:"destructive,omitempty"`
+	Source      Source   `json:"-"`
 }
 
 // ModelConfig is a model block, for judges.
@@ -101,7 +109,7 @@ type ModelConfig struct {
 // ModuleConfig is a scorer block: a module beside the built-in ones.
 type ModuleConfig struct {
 	Name string
-	// Path is the module's file, absolute.
+	// Path is the module's file, absolute, or an oci:// reference.
 	Path   string
 	SHA256 string
 	Grants Grants
@@ -171,7 +179,7 @@ type Variant struct {
 
 // ToolChange alters what the agent sees of the tools that match.
 type ToolChange struct {
-	// Pattern is a glob over tool names, optionally "server/tool".
+	// Pattern is a glob over tool names, optionally "server/tool": [MatchTool].
 	Pattern string `json:"pattern"`
 	Hide    bool   `json:"hide,omitempty"`
 	// Description replaces the tool's description where not empty.
@@ -181,7 +189,8 @@ type ToolChange struct {
 	// Fault is answered in place of the call where not empty.
 	Fault string `json:"fault,omitempty"`
 	// FaultEvery makes only every n-th call fail; 0 and 1 are every call.
-	FaultEvery int `json:"fault_every,omitempty"`
+	FaultEvery int    `json:"fault_every,omitempty"`
+	Source     Source `json:"-"`
 }
 
 // Check is an assert written as an HCL condition.
