@@ -1,0 +1,103 @@
+package scorer
+
+import (
+	"fmt"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
+	"github.com/evalengine/evalengine/scorers/wire"
+)
+
+// Describe returns the encoded manifest: what eval_describe writes.
+func Describe() ([]byte, error) {
+	m := Manifest()
+	switch {
+	case m.Module == "":
+		return nil, fmt.Errorf("scorer.Module was not called")
+	case len(m.Scorers) == 0:
+		return nil, fmt.Errorf("module %q registers no scorer", m.Module)
+	}
+	return wire.AppendManifest(nil, m), nil
+}
+
+// Serve decodes a request, scores every use in it and returns the encoded
+// response: what eval_score does. It is not safe for concurrent use; scorer
+// authors call scorertest.Run instead.
+func Serve(d Door, request []byte) ([]byte, error) {
+	if d != nil {
+		door = d
+		defer func() { door = closed{} }()
+	}
+	decoded, err := wire.DecodeRequest(request)
+	if err != nil {
+		return nil, err
+	}
+	in := &Input{ScoreInput: decoded}
+	outputs := make([]eval.ScoreOutput, len(decoded.Uses))
+	for i := range decoded.Uses {
+		outputs[i] = score(in, &decoded.Uses[i])
+	}
+	return wire.AppendResponse(nil, outputs), nil
+}
+
+func score(in *Input, use *eval.Use) eval.ScoreOutput {
+	r, err := call(in, use)
+	if err != nil {
+		return eval.ScoreOutput{Name: use.Name, State: eval.ScoreErrored, Reason: err.Error()}
+	}
+	return eval.ScoreOutput{
+		Name: use.Name, State: r.State, Value: r.Value, Raw: r.Raw, Unit: r.Unit, Passed: r.Passed,
+		Reason: r.Reason, Evidence: r.Evidence, Findings: r.Findings,
+	}
+}
+
+// call runs one scorer. A panic is the scorer's own error and costs the others
+// nothing.
+func call(in *Input, use *eval.Use) (r Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	e := find(use.Scorer)
+	if e == nil {
+		return r, fmt.Errorf("the module has no scorer %q", use.Scorer)
+	}
+	params, err := jsonv.Parse(use.Params)
+	if len(use.Params) == 0 {
+		params, err = jsonv.Parse([]byte("{}"))
+	}
+	if err != nil {
+		return r, fmt.Errorf("parameters: %w", err)
+	}
+	p := Params{spec: &e.spec, use: use, v: params}
+	if err := p.check(); err != nil {
+		return r, err
+	}
+	if r, err = e.f(in, p); err != nil {
+		return r, err
+	}
+	return finish(&e.spec, r)
+}
+
+// finish holds r to what the engine accepts of the scorer's role.
+func finish(s *Spec, r Result) (Result, error) {
+	if r.State == eval.ScoreSkipped {
+		return Result{State: eval.ScoreSkipped, Reason: r.Reason, Findings: r.Findings}, nil
+	}
+	switch {
+	case r.State != eval.Scored:
+		return r, fmt.Errorf("the scorer returned no result")
+	case !(r.Value >= 0 && r.Value <= 1):
+		return r, fmt.Errorf("value %v is not in 0..1", r.Value)
+	case s.Role == eval.RoleAssert && r.Passed == nil:
+		return r, fmt.Errorf("an assert passes or fails, and has no other value")
+	}
+	if s.Role != eval.RoleAssert {
+		r.Passed = nil
+	}
+	if r.Unit == "" && r.Raw != nil {
+		r.Unit = s.Unit
+	}
+	return r, nil
+}

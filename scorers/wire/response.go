@@ -1,0 +1,160 @@
+package wire
+
+import "github.com/evalengine/evalengine/engine/eval"
+
+// AppendResponse appends the encoded outputs to b.
+func AppendResponse(b []byte, outputs []eval.ScoreOutput) []byte {
+	w := writer{out: b}
+	w.run(func(w *writer) { messages(w, 1, writeOutput, outputs) })
+	return w.out
+}
+
+// DecodeResponse decodes a ScoreResponse.
+func DecodeResponse(b []byte) ([]eval.ScoreOutput, error) {
+	var outputs []eval.ScoreOutput
+	r := reader{b: b}
+	for r.next() {
+		if r.num == 1 {
+			outputs = add(&r, readOutput, outputs)
+		}
+	}
+	return outputs, r.err
+}
+
+func writeOutput(w *writer, o *eval.ScoreOutput) {
+	w.str(1, o.Name)
+	w.str(2, string(o.State))
+	w.double(3, o.Value)
+	w.doublePtr(4, o.Raw)
+	w.str(5, o.Unit)
+	w.boolPtr(6, o.Passed)
+	w.str(7, o.Reason)
+	messages(w, 8, writeEvidence, o.Evidence)
+	messages(w, 9, writeFinding, o.Findings)
+}
+
+func readOutput(r *reader, o *eval.ScoreOutput) {
+	for r.next() {
+		switch r.num {
+		case 1:
+			o.Name = r.str()
+		case 2:
+			o.State = eval.ScoreState(r.str())
+		case 3:
+			o.Value = r.double()
+		case 4:
+			o.Raw = r.doublePtr()
+		case 5:
+			o.Unit = r.str()
+		case 6:
+			v := r.bool()
+			o.Passed = &v
+		case 7:
+			o.Reason = r.str()
+		case 8:
+			o.Evidence = add(r, readEvidence, o.Evidence)
+		case 9:
+			o.Findings = add(r, readFinding, o.Findings)
+		}
+	}
+}
+
+func writeScore(w *writer, s *eval.Score) {
+	w.str(1, s.Name)
+	w.str(2, s.Scorer)
+	w.str(3, string(s.Role))
+	w.str(4, string(s.Dimension))
+	w.str(5, string(s.State))
+	w.double(6, s.Value)
+	w.doublePtr(7, s.Raw)
+	w.str(8, s.Unit)
+	w.bool(9, s.LowerIsBetter)
+	w.boolPtr(10, s.Passed)
+	w.str(11, s.Reason)
+	messages(w, 12, writeEvidence, s.Evidence)
+}
+
+func readScore(r *reader, s *eval.Score) {
+	for r.next() {
+		switch r.num {
+		case 1:
+			s.Name = r.str()
+		case 2:
+			s.Scorer = r.str()
+		case 3:
+			s.Role = eval.Role(r.str())
+		case 4:
+			s.Dimension = eval.Dimension(r.str())
+		case 5:
+			s.State = eval.ScoreState(r.str())
+		case 6:
+			s.Value = r.double()
+		case 7:
+			s.Raw = r.doublePtr()
+		case 8:
+			s.Unit = r.str()
+		case 9:
+			s.LowerIsBetter = r.bool()
+		case 10:
+			v := r.bool()
+			s.Passed = &v
+		case 11:
+			s.Reason = r.str()
+		case 12:
+			s.Evidence = add(r, readEvidence, s.Evidence)
+		}
+	}
+}
+
+func writeEvidence(w *writer, e *eval.Evidence) {
+	w.str(1, e.Step)
+	w.str(2, e.Page)
+	w.str(3, e.Pointer)
+}
+
+func readEvidence(r *reader, e *eval.Evidence) {
+	for r.next() {
+		switch r.num {
+		case 1:
+			e.Step = r.str()
+		case 2:
+			e.Page = r.str()
+		case 3:
+			e.Pointer = r.str()
+		}
+	}
+}
+
+func writeFinding(w *writer, f *eval.Finding) {
+	w.str(1, f.Kind)
+	w.str(2, f.Tool)
+	w.str(3, string(f.Severity))
+	w.str(4, f.Text)
+	messages(w, 5, writeEvidence, f.Evidence)
+	w.str(6, f.Suggestion)
+	w.str(7, f.Source)
+	w.str(8, f.Fingerprint)
+}
+
+func readFinding(r *reader, f *eval.Finding) {
+	for r.next() {
+		switch r.num {
+		case 1:
+			f.Kind = r.str()
+		case 2:
+			f.Tool = r.str()
+		case 3:
+			f.Severity = eval.Severity(r.str())
+		case 4:
+			f.Text = r.str()
+		case 5:
+			f.Evidence = add(r, readEvidence, f.Evidence)
+		case 6:
+			f.Suggestion = r.str()
+		case 7:
+			f.Source = r.str()
+		case 8:
+			f.Fingerprint = r.str()
+		}
+	}
+}
