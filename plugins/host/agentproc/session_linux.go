@@ -1,0 +1,124 @@
+package agentproc
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// endBound is how long ending a session may take before what is left is given
+// up: a process in an uninterruptible wait.
+const endBound = 5 * time.Second
+
+// sysProcAttr puts the program into a session of its own, so that everything it
+// starts can be found, and ends it with the plugin.
+func sysProcAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+func signalName(s syscall.Signal) string { return unix.SignalName(s) }
+
+// finish waits for the program's end, closes exited, ends what the program left
+// and reaps it, in that order: until it is reaped its process ID, which is the
+// session's, cannot be given to another.
+func finish(cmd *exec.Cmd, mark string, exited chan<- struct{}) error {
+	awaitExit(cmd.Process.Pid)
+	close(exited)
+	endAll(cmd.Process.Pid, mark)
+	return cmd.Wait()
+}
+
+// awaitExit waits for the process's end without reaping it.
+func awaitExit(pid int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// endAll kills every process of the session and every process that carries the
+// mark, until there is none: also those that moved to a process group or session
+// of their own.
+func endAll(session int, mark string) {
+	born := procStat(session).start
+	deadline := time.Now().Add(endBound)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		pids := members(session, mark, born)
+		if len(pids) == 0 || time.Now().After(deadline) {
+			return
+		}
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(wait)
+	}
+}
+
+// members lists the living processes of a session, or with its mark, born no
+// earlier than the session.
+func members(session int, mark string, born uint64) []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var pids []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == session || pid == os.Getpid() {
+			continue
+		}
+		s := procStat(pid)
+		if !s.alive || s.start < born {
+			continue
+		}
+		if s.session == session || marked(pid, mark) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func marked(pid int, mark string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && bytes.Contains(env, []byte(EnvMark+"="+mark))
+}
+
+type stat struct {
+	alive   bool
+	session int
+	start   uint64
+}
+
+// procStat reads /proc/PID/stat; the program's name in it may hold anything, so
+// fields are counted from the last parenthesis.
+func procStat(pid int) stat {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}
+	}
+	return parseStat(string(b))
+}
+
+func parseStat(s string) stat {
+	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
+	const state, session, start = 0, 3, 19
+	if len(f) <= start {
+		return stat{}
+	}
+	sid, err1 := strconv.Atoi(f[session])
+	t, err2 := strconv.ParseUint(f[start], 10, 64)
+	if err1 != nil || err2 != nil {
+		return stat{}
+	}
+	return stat{alive: f[state] != "Z" && f[state] != "X", session: sid, start: t}
+}
