@@ -219,25 +219,27 @@ func TestLateReader(t *testing.T) {
 
 func TestSoftStop(t *testing.T) {
 	for _, tt := range []struct {
-		name, script string
-		want         []string
-		exit         Exit
+		name   string
+		grace  time.Duration
+		script string
+		want   []string
+		exit   Exit
 	}{
 		{
-			"at the first signal", `trap 'echo int; exit 4' INT; echo up; while :; do sleep 0.01; done`,
+			"at the first signal", time.Minute, `trap 'echo int; exit 4' INT; echo up; while :; do sleep 0.01; done`,
 			[]string{"int"}, Exit{Code: 4, Stopped: true},
 		},
 		{
-			"at the second", `trap 'echo int' INT; trap 'echo term; exit 5' TERM; echo up; while :; do sleep 0.01; done`,
+			"at the second", 2 * time.Second, `trap 'echo int' INT; trap 'echo term; exit 5' TERM; echo up; while :; do sleep 0.01; done`,
 			[]string{"int", "term"}, Exit{Code: 5, Stopped: true},
 		},
 		{
-			"killed", `trap '' INT TERM; echo up; while :; do sleep 0.01; done`,
+			"killed", 50 * time.Millisecond, `trap '' INT TERM; echo up; while :; do sleep 0.01; done`,
 			nil, Exit{Code: -1, Signal: "SIGKILL", Stopped: true},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := sh(t, tt.script, func(c *Command) { c.Grace = 500 * time.Millisecond })
+			p := sh(t, tt.script, func(c *Command) { c.Grace = tt.grace })
 			line(t, p)
 			p.Stop()
 			p.Stop()
