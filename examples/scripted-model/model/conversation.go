@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ import (
 // the server's.
 type conversation struct {
 	turns   []userTurn
-	results []toolResult
+	results []toolResult // in the order of the calls: hosts write those of parallel calls as they come in
 
 	calls    map[string]madeCall // by id
 	lastID   string              // of the last call
@@ -33,6 +34,7 @@ type userTurn struct {
 type madeCall struct {
 	name  toolName
 	round int
+	seq   int
 }
 
 // A toolResult is what the model was told that a tool answered.
@@ -40,6 +42,7 @@ type toolResult struct {
 	name    toolName
 	texts   []string
 	isError bool
+	seq     int // of its call
 }
 
 // user adds a text of a user's message. What a host puts there on its own
@@ -75,7 +78,7 @@ func (c *conversation) call(id string, name toolName) {
 	if c.calls == nil {
 		c.calls = map[string]madeCall{}
 	}
-	c.calls[id] = madeCall{name, c.rounds}
+	c.calls[id] = madeCall{name, c.rounds, len(c.calls)}
 }
 
 // result adds what a tool answered.
@@ -92,7 +95,11 @@ func (c *conversation) result(id string, texts []string, isError bool) {
 		c.answered = made.round
 		c.turns[len(c.turns)-1].rounds++
 	}
-	c.results = append(c.results, toolResult{made.name, texts, isError})
+	at := len(c.results)
+	for at > 0 && c.results[at-1].seq > made.seq {
+		at--
+	}
+	c.results = slices.Insert(c.results, at, toolResult{made.name, texts, isError, made.seq})
 }
 
 // place is the present turn and step, both from 0.

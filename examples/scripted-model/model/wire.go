@@ -29,7 +29,9 @@ func (x *exchange) answer(req *request, sc *scenario) {
 	case req.stream:
 		x.begin("text/event-stream", nil)
 		x.play(x.protocol.events(&a.reply), a.delay)
-	case x.wait(a.delay):
+	case !x.wait(a.delay):
+		x.abort()
+	default:
 		x.json(http.StatusOK, x.protocol.whole(&a.reply))
 	}
 }
@@ -47,12 +49,16 @@ func (x *exchange) begin(contentType string, more http.Header) {
 	x.flush()
 }
 
+// abort ends an exchange without an end of its answer: a handler that only
+// returned would end it as if it were whole.
+func (x *exchange) abort() { panic(http.ErrAbortHandler) }
+
 // play writes events, each after the delay, until the client leaves or the
 // server closes.
 func (x *exchange) play(events []event, delay time.Duration) {
 	for _, e := range events {
 		if !x.wait(delay) {
-			return
+			x.abort()
 		}
 		if _, err := x.w.Write([]byte(e.String())); err != nil {
 			return
@@ -103,6 +109,7 @@ func (x *exchange) breakWire(a answer, stream bool) {
 	switch a.fault.kind {
 	case faultHang:
 		<-x.req.Context().Done()
+		x.abort()
 	case faultHTML:
 		x.begin("text/html; charset=utf-8", a.fault.headers)
 		fmt.Fprint(x.w, "<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Sign in to the network</h1></body></html>\n")
@@ -137,16 +144,22 @@ func (x *exchange) writeHalf(a answer, stream bool, kind string) {
 	switch a.fault.kind {
 	case faultStall:
 		<-x.req.Context().Done()
+		x.abort()
 	case faultReset:
 		x.reset()
 	}
 }
 
+// resetPause is how long a client has to read the half answer before the reset,
+// which may take from it what it has not read.
+const resetPause = 100 * time.Millisecond
+
 // reset closes the connection so that the client sees a TCP reset, not an end.
 func (x *exchange) reset() {
+	x.wait(resetPause)
 	conn, _, err := http.NewResponseController(x.w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler)
+		x.abort()
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		tcp.SetLinger(0) //nolint:errcheck // the close that follows is all that can be done
