@@ -1,0 +1,228 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/evalengine/evalengine/engine/eval"
+)
+
+// Problem is why a trial is not passed.
+type Problem struct {
+	Trial  eval.Trial
+	Status eval.Status
+	Cause  string
+	Reason string
+}
+
+// ProblemOf returns the problem of a record, not ok for one that passed.
+func ProblemOf(r *eval.Record) (p Problem, ok bool) {
+	return Problem{Trial: r.Trial, Status: r.Status, Cause: r.Cause, Reason: r.Reason}, r.Status != eval.StatusPassed
+}
+
+// Bounds of what a terminal summary shows.
+const (
+	maxProblems = 3
+	maxValues   = 10
+	maxFindings = 12
+)
+
+// Terminal writes a run's summary for people: per story and arm the trials and
+// every dimension apart, why trials are not passed, the findings.
+func Terminal(w io.Writer, s *eval.Summary, problems []Problem, st Style) {
+	p := &printer{w: w, st: st}
+	p.head(s)
+	story := ""
+	for _, a := range s.Arms {
+		if a.Story != story {
+			story = a.Story
+			p.line("")
+			p.line("%s", st.paint(bold, story))
+		}
+		p.arm(a, problems)
+	}
+	p.findings(s.Findings)
+	p.foot(s)
+}
+
+type printer struct {
+	w  io.Writer
+	st Style
+}
+
+func (p *printer) line(format string, args ...any) {
+	fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+}
+
+func (p *printer) head(s *eval.Summary) {
+	parts := []string{p.st.paint(bold, s.Suite), s.Run}
+	if s.Experiment != "" {
+		parts = append(parts, "experiment "+s.Experiment)
+	}
+	parts = append(parts, Duration(s.FinishedAt.Sub(s.StartedAt)))
+	if c := Cost(s.Usage); c != "" {
+		parts = append(parts, c)
+	}
+	p.line("%s", strings.Join(parts, "  "))
+}
+
+func (p *printer) arm(a eval.Arm, problems []Problem) {
+	p.line("  %s %s  %s  %s", pad(arm(a.Variant, a.Host), 26), p.tally(a.Trials), p.gates(a.Gates), p.effort(a.Effort))
+	for _, sc := range a.Scores {
+		if sc.Role == eval.RoleAssert && sc.N > 0 && *sc.Min == 1 && sc.Errored == 0 && sc.Skipped == 0 {
+			continue // an assert that always held is in its gate
+		}
+		p.line("      %s %s", pad(sc.Name, 30), p.stat(sc))
+	}
+	p.problems(a, problems)
+}
+
+// tally is one mark a trial for few, and counts for many.
+func (p *printer) tally(t eval.Tally) string {
+	kinds := []struct {
+		n  int
+		st eval.Status
+	}{{t.Passed, eval.StatusPassed}, {t.Failed, eval.StatusFailed}, {t.Errored, eval.StatusErrored}, {t.Skipped, eval.StatusSkipped}}
+	var parts []string
+	for _, k := range kinds {
+		if k.n > 0 {
+			_, code := p.st.status(k.st)
+			parts = append(parts, p.st.paint(code, fmt.Sprintf("%d %s", k.n, k.st)))
+		}
+	}
+	if len(parts) == 0 {
+		return p.st.paint(dim, "not run")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *printer) gates(gates []eval.Stat) string {
+	var parts []string
+	for _, g := range gates {
+		if g.N == 0 {
+			parts = append(parts, g.Name+" "+p.st.paint(dim, "not measured"))
+			continue
+		}
+		text := fmt.Sprintf("%s %.2f", g.Name, *g.Mean)
+		code := green
+		if *g.Mean < 1 {
+			code = red
+		}
+		parts = append(parts, p.st.paint(code, text))
+	}
+	return strings.Join(parts, "  ")
+}
+
+func (p *printer) effort(effort []eval.Stat) string {
+	var parts []string
+	for _, e := range effort {
+		if e.N == 0 || *e.Max == 0 {
+			continue
+		}
+		switch e.Name {
+		case "seconds":
+			parts = append(parts, fmt.Sprintf("%.1fs", *e.Mean))
+		case "calls", "turns", "tokens":
+			parts = append(parts, number(*e.Mean)+" "+e.Name)
+		}
+	}
+	return p.st.paint(dim, strings.Join(parts, ", "))
+}
+
+// stat is a score's numbers: n, mean, stdev where there is one, raw values.
+func (p *printer) stat(s eval.Stat) string {
+	var parts []string
+	if s.N == 0 {
+		parts = append(parts, "not measured")
+	} else {
+		text := fmt.Sprintf("n=%d mean=%s", s.N, number(*s.Mean))
+		if s.Stdev != nil {
+			text += " stdev=" + number(*s.Stdev)
+		}
+		parts = append(parts, text, p.st.paint(dim, values(s)))
+	}
+	if s.Unit != "" {
+		parts = append(parts, s.Unit)
+	}
+	if s.Errored > 0 {
+		parts = append(parts, p.st.paint(yellow, fmt.Sprintf("%d errored", s.Errored)))
+	}
+	if s.Skipped > 0 {
+		parts = append(parts, fmt.Sprintf("%d skipped", s.Skipped))
+	}
+	return strings.Join(parts, "  ")
+}
+
+func values(s eval.Stat) string {
+	var parts []string
+	for i, v := range s.Values {
+		if i == maxValues {
+			parts = append(parts, fmt.Sprintf("… %d more", len(s.Values)-i))
+			break
+		}
+		parts = append(parts, number(v))
+	}
+	return "[" + strings.Join(parts, " ") + "]"
+}
+
+func (p *printer) problems(a eval.Arm, problems []Problem) {
+	shown := 0
+	for _, pr := range problems {
+		if pr.Trial.Story != a.Story || pr.Trial.Variant != a.Variant || pr.Trial.Host != a.Host {
+			continue
+		}
+		if shown++; shown > maxProblems {
+			p.line("      %s", p.st.paint(dim, "… more: evalengine show "+pr.Trial.ID()))
+			return
+		}
+		mark, code := p.st.status(pr.Status)
+		label := fmt.Sprintf("%s r%d %s", mark, pr.Trial.Repeat, pr.Cause)
+		room := max(20, p.st.width()-8-len(label))
+		p.line("      %s  %s", p.st.paint(code, label), Line(pr.Reason, room))
+	}
+}
+
+func (p *printer) findings(list []eval.FindingCount) {
+	if len(list) == 0 {
+		return
+	}
+	p.line("")
+	p.line("%s", p.st.paint(bold, "findings"))
+	for i, f := range list {
+		if i == maxFindings {
+			p.line("  %s", p.st.paint(dim, fmt.Sprintf("… %d more in summary.json", len(list)-i)))
+			return
+		}
+		label := fmt.Sprintf("%s %s ×%d", pad(string(f.Severity), 8), f.Kind, f.Count)
+		if f.Tool != "" {
+			label += " " + Line(f.Tool, 40)
+		}
+		p.line("  %s  %s", label, p.st.paint(dim, Line(f.Text, max(20, p.st.width()-6-len(label)))))
+	}
+}
+
+func (p *printer) foot(s *eval.Summary) {
+	p.line("")
+	text := fmt.Sprintf("%d of %s: %s", s.Trials.Total, plural(s.Planned, "trial"), p.tally(s.Trials))
+	if causes := causes(s.Trials.Causes); causes != "" {
+		text += " (" + causes + ")"
+	}
+	if s.Completion != eval.RunComplete {
+		text += "; the run is " + string(s.Completion)
+	}
+	p.line("%s", text)
+}
+
+func causes(m map[string]int) string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, n := range names {
+		names[i] = fmt.Sprintf("%s %d", n, m[n])
+	}
+	return strings.Join(names, ", ")
+}
