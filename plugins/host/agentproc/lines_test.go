@@ -105,15 +105,3 @@ func FuzzLines(f *testing.F) {
 		}
 	})
 }
-
-func FuzzParseStat(f *testing.F) {
-	f.Add("12 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 1")
-	f.Fuzz(func(t *testing.T, in string) { parseStat(in) })
-}
-
-func TestParseStat(t *testing.T) {
-	got := parseStat("12 (a) ) R (b)) S 1 2 33 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 1")
-	if want := (stat{alive: true, session: 33, start: 99}); got != want {
-		t.Errorf("parseStat = %+v; want %+v", got, want)
-	}
-}

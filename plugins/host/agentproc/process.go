@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/evalengine/evalengine/plugins/internal/proc"
 	"github.com/evalengine/evalengine/plugins/rpc"
 )
 
@@ -24,8 +25,8 @@ type Process struct {
 	mark   string
 	grace  time.Duration
 	stdin  *os.File
-	stdout *pipe
-	stderr *pipe
+	stdout *proc.Pipe
+	stderr *proc.Pipe
 	tail   *tail
 	lines  *lineReader
 	raw    []*rawFile
@@ -76,7 +77,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	}
 	p.cmd = &exec.Cmd{
 		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.environ(p.mark),
-		SysProcAttr: sysProcAttr(),
+		SysProcAttr: proc.AttrDying(),
 	}
 	if err := p.run(&c); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
@@ -119,19 +120,20 @@ func (p *Process) open(c *Command) (ends []*os.File, err error) {
 			p.closePipes()
 		}
 	}()
-	r, w, err := os.Pipe()
-	if err != nil {
+	var w *os.File
+	if p.stdout, w, err = proc.NewPipe(); err != nil {
 		return ends, err
 	}
-	p.stdout, p.cmd.Stdout, ends = newPipe(r, p.exited), w, append(ends, w)
-	if r, w, err = os.Pipe(); err != nil {
+	p.cmd.Stdout, ends = w, append(ends, w)
+	if p.stderr, w, err = proc.NewPipe(); err != nil {
 		return ends, err
 	}
-	p.stderr, p.cmd.Stderr, ends = newPipe(r, p.exited), w, append(ends, w)
+	p.cmd.Stderr, ends = w, append(ends, w)
 	if !c.Stdin {
 		return ends, nil
 	}
-	if r, w, err = os.Pipe(); err != nil {
+	r, w, err := os.Pipe()
+	if err != nil {
 		return ends, err
 	}
 	p.stdin, p.cmd.Stdin, ends = w, r, append(ends, r)
@@ -140,10 +142,10 @@ func (p *Process) open(c *Command) (ends []*os.File, err error) {
 
 func (p *Process) closePipes() {
 	if p.stdout != nil {
-		p.stdout.f.Close()
+		p.stdout.Close()
 	}
 	if p.stderr != nil {
-		p.stderr.f.Close()
+		p.stderr.Close()
 	}
 	p.CloseStdin()
 }
@@ -159,11 +161,11 @@ func (p *Process) supervise(started chan<- error) {
 		return
 	}
 	started <- nil
-	err := finish(p.cmd, p.mark, p.exited)
+	err := proc.Finish(p.cmd, EnvMark+"="+p.mark, p.exited)
 	p.exit = exitOf(p.cmd.ProcessState, err)
 	p.exit.Stopped = p.stopped.Load()
-	p.stderr.expire()
-	p.stdout.expire()
+	p.stderr.Expire()
+	p.stdout.Expire()
 	<-p.tail.done
 	close(p.done)
 }
@@ -174,7 +176,7 @@ func exitOf(s *os.ProcessState, err error) Exit {
 	}
 	e := Exit{Code: s.ExitCode()}
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		e.Signal = signalName(w.Signal())
+		e.Signal = proc.SignalName(w.Signal())
 	}
 	return e
 }
@@ -284,8 +286,8 @@ func (p *Process) Close() Exit {
 	e := p.Wait()
 	p.stopCtx()
 	p.lines.drain()
-	p.stdout.f.Close()
-	p.stderr.f.Close()
+	p.stdout.Close()
+	p.stderr.Close()
 	for _, r := range p.raw {
 		r.close()
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/internal/proc"
 )
 
 // sh starts a shell script with a small environment.
@@ -39,7 +40,7 @@ func shCtx(t *testing.T, ctx context.Context, script string, change ...func(*Com
 	}
 	t.Cleanup(func() {
 		p.Close()
-		if left := members(p.Pid(), p.mark, 0); len(left) != 0 {
+		if left := proc.Members(p.Pid(), EnvMark+"="+p.mark); len(left) != 0 {
 			t.Errorf("processes left after Close: %v", left)
 		}
 	})
@@ -70,8 +71,6 @@ func rest(t *testing.T, p *Process) []string {
 		all = append(all, string(l.Text))
 	}
 }
-
-func alive(pid int) bool { return procStat(pid).alive }
 
 func TestExits(t *testing.T) {
 	for _, tt := range []struct {
@@ -182,7 +181,7 @@ func TestNothingIsLeft(t *testing.T) {
 			}
 			cancel()
 			p.Wait()
-			if alive(pid) {
+			if proc.Alive(pid) {
 				t.Errorf("process %d is alive after Wait", pid)
 			}
 			rest(t, p)

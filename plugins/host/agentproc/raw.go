@@ -1,58 +1,11 @@
 package agentproc
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 )
-
-// How long a stream whose program has ended may stay silent, and stay open,
-// before it counts as ended: a process that escaped could hold it for ever.
-const (
-	silence  = 200 * time.Millisecond
-	lastCall = 20 * time.Second
-)
-
-// pipe is the reading end of a stream. It ends with its last writer, or soon
-// after its program did.
-type pipe struct {
-	f      *os.File
-	exited <-chan struct{}
-	once   sync.Once
-	until  time.Time // set with once
-	over   bool
-}
-
-func newPipe(f *os.File, exited <-chan struct{}) *pipe { return &pipe{f: f, exited: exited} }
-
-// expire makes a blocked Read look whether its program has ended.
-func (p *pipe) expire() { _ = p.f.SetReadDeadline(time.Now().Add(silence)) }
-
-func (p *pipe) Read(b []byte) (int, error) {
-	if p.over {
-		return 0, io.EOF
-	}
-	n, err := p.f.Read(b)
-	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		if err != nil {
-			p.over, err = true, io.EOF
-		}
-		return n, err
-	}
-	// The deadline may have passed while the reader was elsewhere: what is there
-	// already is still read.
-	p.once.Do(func() { p.until = time.Now().Add(lastCall) })
-	p.expire()
-	n, err = p.f.Read(b)
-	if err != nil || time.Now().After(p.until) {
-		p.over = true
-		err = io.EOF
-	}
-	return n, err
-}
 
 // tee keeps what is read.
 type tee struct {

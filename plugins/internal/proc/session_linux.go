@@ -1,4 +1,4 @@
-package agentproc
+package proc
 
 import (
 	"bytes"
@@ -16,21 +16,26 @@ import (
 // up: a process in an uninterruptible wait.
 const endBound = 5 * time.Second
 
-// sysProcAttr puts the program into a session of its own, so that everything it
-// starts can be found, and ends it with the plugin.
-func sysProcAttr() *syscall.SysProcAttr {
+// Attr puts a program into a session of its own, so that everything it starts can
+// be found.
+func Attr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// AttrDying is Attr for a program that the kernel kills when the thread that
+// started it ends: the caller locks that thread until the program has ended.
+func AttrDying() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-func signalName(s syscall.Signal) string { return unix.SignalName(s) }
+// SignalName returns a signal's name, such as SIGKILL.
+func SignalName(s syscall.Signal) string { return unix.SignalName(s) }
 
-// finish waits for the program's end, closes exited, ends what the program left
+// Finish waits for the program's end, closes exited, ends what the program left
 // and reaps it, in that order: until it is reaped its process ID, which is the
-// session's, cannot be given to another.
-func finish(cmd *exec.Cmd, mark string, exited chan<- struct{}) error {
+// session's, cannot be given to another. The mark is NAME=value.
+func Finish(cmd *exec.Cmd, mark string, exited chan<- struct{}) error {
 	awaitExit(cmd.Process.Pid)
 	close(exited)
-	endAll(cmd.Process.Pid, mark)
+	end(cmd.Process.Pid, mark, procStat(cmd.Process.Pid).start)
 	return cmd.Wait()
 }
 
@@ -44,11 +49,10 @@ func awaitExit(pid int) {
 	}
 }
 
-// endAll kills every process of the session and every process that carries the
+// end kills every process of the session and every process that carries the
 // mark, until there is none: also those that moved to a process group or session
 // of their own.
-func endAll(session int, mark string) {
-	born := procStat(session).start
+func end(session int, mark string, born uint64) {
 	deadline := time.Now().Add(endBound)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		pids := members(session, mark, born)
@@ -62,8 +66,11 @@ func endAll(session int, mark string) {
 	}
 }
 
-// members lists the living processes of a session, or with its mark, born no
-// earlier than the session.
+// Members lists the living processes of a session, its leader left out, and
+// those that carry the mark.
+func Members(session int, mark string) []int { return members(session, mark, 0) }
+
+// members leaves out processes born before the session.
 func members(session int, mark string, born uint64) []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -88,10 +95,18 @@ func members(session int, mark string, born uint64) []int {
 	return pids
 }
 
+// marked reports whether the process was started with the variable; one of
+// another user never was.
 func marked(pid int, mark string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && bytes.Contains(env, []byte(EnvMark+"="+mark))
+	if err != nil || mark == "" {
+		return false
+	}
+	return bytes.Contains(append([]byte{0}, env...), []byte("\x00"+mark+"\x00"))
 }
+
+// Alive reports whether there is a process of that ID that is not a zombie.
+func Alive(pid int) bool { return procStat(pid).alive }
 
 type stat struct {
 	alive   bool
@@ -99,8 +114,6 @@ type stat struct {
 	start   uint64
 }
 
-// procStat reads /proc/PID/stat; the program's name in it may hold anything, so
-// fields are counted from the last parenthesis.
 func procStat(pid int) stat {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -109,6 +122,8 @@ func procStat(pid int) stat {
 	return parseStat(string(b))
 }
 
+// parseStat reads /proc/PID/stat. The program's name in it may hold anything, so
+// fields are counted from the last parenthesis.
 func parseStat(s string) stat {
 	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
 	const state, session, start = 0, 3, 19
