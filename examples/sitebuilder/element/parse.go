@@ -74,7 +74,7 @@ func Fragment(src string) ([]*Element, error) {
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragment(strings.NewReader(src), body)
 	if err != nil {
-		return nil, fmt.Errorf("html: %w", err)
+		return nil, fmt.Errorf("html: %s", strings.TrimPrefix(err.Error(), "html: "))
 	}
 	p := parser{}
 	roots, err := p.list(nodes, false, 1)
