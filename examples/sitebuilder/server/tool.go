@@ -26,6 +26,7 @@ type tool struct {
 // A runner does a tool's work: the result is any JSON object, or a string that is passed on as it is.
 type runner func(in *Instance, args json.RawMessage) (any, error)
 
+// An effect is what a tool does to the account, for the annotations.
 type effect int
 
 const (
@@ -206,8 +207,8 @@ func (in *Instance) serveTools(next mcp.MethodHandler) mcp.MethodHandler {
 func (in *Instance) tellNonce(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, r)
-		if init, ok := res.(*mcp.InitializeResult); ok && init != nil {
-			init.Meta = mcp.Meta{"sitebuilder/nonce": in.Nonce}
+		if hello, ok := res.(*mcp.InitializeResult); ok && hello != nil {
+			hello.Meta = mcp.Meta{"sitebuilder/nonce": in.Nonce}
 		}
 		return res, err
 	}
