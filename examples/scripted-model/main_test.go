@@ -10,7 +10,32 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/evalengine/evalengine/examples/scripted-model/model"
 )
+
+// The script of the README must stay right.
+func TestExampleScript(t *testing.T) {
+	script, err := load("weather.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv, err := model.Start(context.Background(), script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	res, err := http.Post(srv.URL()+"/v1/responses", "application/json", strings.NewReader(`{"input": "the weather in New York?",
+		"tools": [{"type": "namespace", "name": "mcp__everything", "tools": [{"type": "function", "name": "get_structured_content"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if want := `"arguments":"{\"location\":\"New York\"}"`; err != nil || !strings.Contains(string(body), want) {
+		t.Errorf("%v %s; want in it %s", err, body, want)
+	}
+}
 
 func TestServe(t *testing.T) {
 	dir := t.TempDir()

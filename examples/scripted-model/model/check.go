@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -51,7 +52,7 @@ func (c *checker) fields(n *node, path string, allowed ...string) fields {
 	}
 	f.members = map[string]*node{}
 	for _, m := range n.members {
-		if !contains(allowed, m.name) {
+		if !slices.Contains(allowed, m.name) {
 			c.errorf(m.off, path, "unknown field %q%s", m.name, didYouMean(m.name, allowed))
 			continue
 		}
@@ -141,7 +142,7 @@ func (f fields) oneOf(name string, allowed ...string) string {
 	if n == nil {
 		return ""
 	}
-	if !contains(allowed, n.str) {
+	if !slices.Contains(allowed, n.str) {
 		hint := didYouMean(n.str, allowed)
 		if hint == "" {
 			hint = "; want " + strings.Join(allowed, ", ")
@@ -150,15 +151,6 @@ func (f fields) oneOf(name string, allowed ...string) string {
 		return ""
 	}
 	return n.str
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
 
 func didYouMean(got string, known []string) string {

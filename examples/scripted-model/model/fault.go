@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -112,7 +113,7 @@ func faultKinds() []string {
 func (f *fault) passes() bool { return f.first > 0 || f.late || f.streamingOnly }
 
 // wire reports whether the fault breaks bytes rather than says an error.
-func (f *fault) wire() bool { return contains(wireFaults, f.kind) }
+func (f *fault) wire() bool { return slices.Contains(wireFaults, f.kind) }
 
 // inStream reports whether the fault is an error inside a stream.
 func (f *fault) inStream() bool { return strings.HasPrefix(f.kind, streamPrefix) }

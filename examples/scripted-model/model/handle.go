@@ -83,7 +83,7 @@ func (s *Server) handle(w http.ResponseWriter, req *http.Request) {
 	x.requestID = "req_01" + s.ids.next()
 	x.seen = Request{
 		Time: s.now(), Method: req.Method, Path: req.URL.Path, Scenario: rt.scenario, Token: rt.token,
-		API: x.protocol.name(), Header: req.Header.Clone(), Turn: 0, Step: 0,
+		API: x.protocol.name(), Header: req.Header.Clone(),
 	}
 	switch {
 	case err != nil:

@@ -19,7 +19,7 @@ func TestLibrary(t *testing.T) {
 		"refusal": {"text", "-"}, "max-tokens": {"cut", "-"}, "late-max-tokens": {"call", "cut"},
 		"bad-request-400": {"400", "400"}, "billing-400": {"400", "400"}, "context-too-long": {"400", "400"}, "auth-401": {"401", "401"},
 		"forbidden-403": {"403", "403"}, "model-not-found-404": {"404", "404"}, "too-large-413": {"413", "413"},
-		"ratelimit-429": {"429", "429"}, "quota-429": {"429", "429"}, "server-500": {"500", "500"}, "bad-gateway-502": {"502", "502"},
+		"ratelimit-429": {"429", "429"}, "ratelimit-429-bare": {"429", "429"}, "quota-429": {"429", "429"}, "server-500": {"500", "500"}, "bad-gateway-502": {"502", "502"},
 		"unavailable-503": {"503", "503"}, "overloaded-529": {"529", "529"},
 		"flaky-429": {"429", "text"}, "flaky-500": {"500", "500"}, "flaky-529": {"529", "529"}, "flaky-529-long": {"529", "529"},
 		"late-429": {"call", "429"}, "late-500": {"call", "500"}, "late-529": {"call", "529"}, "late-flaky-529": {"call", "529"},

@@ -56,8 +56,8 @@ func (e *syntaxError) Error() string { return e.msg }
 // parseNode reads one JSON document and nothing after it. Unlike
 // json.Unmarshal it refuses a member that is written twice.
 func parseNode(src []byte) (*node, error) {
-	var any json.RawMessage
-	if err := json.Unmarshal(src, &any); err != nil {
+	var whole json.RawMessage
+	if err := json.Unmarshal(src, &whole); err != nil {
 		var se *json.SyntaxError
 		if errors.As(err, &se) {
 			return nil, &syntaxError{int(se.Offset) - 1, se.Error()}

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -80,7 +81,7 @@ func (c *checker) fallback(s *Script, f fields) {
 		for _, sc := range append(s.Scenarios(), Library().Scenarios()...) {
 			names = append(names, sc.Name)
 		}
-		if !contains(names, s.fallback) {
+		if !slices.Contains(names, s.fallback) {
 			c.errorf(f.members["default"].off, "default", "no scenario %q%s", s.fallback, didYouMean(s.fallback, names))
 		}
 		return

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -69,7 +70,7 @@ func (c *checker) object(n *node, path string) value {
 		if !strings.HasPrefix(m.name, "$") {
 			continue
 		}
-		if !contains(references, m.name) {
+		if !slices.Contains(references, m.name) {
 			c.errorf(m.off, path, `unknown reference %q%s; write {"$literal": ...} for an object with such a member`, m.name, didYouMean(m.name, references))
 		} else if len(n.members) > 1 {
 			c.errorf(m.off, path, "%s must be the only member of its object", m.name)
