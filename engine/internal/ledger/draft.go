@@ -151,7 +151,8 @@ func (d *Draft) commit(rec *eval.Record, b Bundle, red Redactor) error {
 	if err := w.bundle(b); err != nil {
 		return err
 	}
-	rec.Schema, rec.Files = SchemaVersion, w.sums
+	prepareRecord(rec)
+	rec.Files = w.sums
 	if err := w.record(rec); err != nil {
 		return err
 	}

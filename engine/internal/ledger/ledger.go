@@ -66,7 +66,7 @@ func NewID(start time.Time) string {
 // Create makes the folder of a new run and writes run.json and the copies of the
 // suite files.
 func (s *Store) Create(info eval.Run) (*Run, error) {
-	info.Schema = SchemaVersion
+	prepareRun(&info)
 	r := &Run{Info: info, dir: filepath.Join(s.root, "runs", info.ID)}
 	for _, dir := range []string{"trials", "suite", draftsDir} {
 		if err := os.MkdirAll(filepath.Join(r.dir, dir), 0o700); err != nil {
@@ -82,6 +82,28 @@ func (s *Store) Create(info eval.Run) (*Run, error) {
 		return nil, fmt.Errorf("run %s: %w", info.ID, err)
 	}
 	return r, nil
+}
+
+// prepareRun, prepareRecord and prepareSummary fill in what every file of that
+// kind has: its version, and lists that are empty rather than absent.
+func prepareRun(r *eval.Run) {
+	r.Schema = SchemaVersion
+	r.Files, r.Plugins, r.Modules, r.Trials = some(r.Files), some(r.Plugins), some(r.Modules), some(r.Trials)
+}
+
+func prepareRecord(r *eval.Record) {
+	r.Schema, r.Attempts = SchemaVersion, some(r.Attempts)
+}
+
+func prepareSummary(s *eval.Summary) {
+	s.Schema, s.Arms = SchemaVersion, some(s.Arms)
+}
+
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // Runs lists the IDs of the runs, oldest first.

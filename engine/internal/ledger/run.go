@@ -63,7 +63,7 @@ func (r *Run) WriteFile(name string, content []byte) error {
 
 // WriteSummary writes summary.json.
 func (r *Run) WriteSummary(s *eval.Summary) error {
-	s.Schema = SchemaVersion
+	prepareSummary(s)
 	return r.writeJSON("summary.json", s)
 }
 

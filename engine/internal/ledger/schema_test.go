@@ -1,0 +1,119 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/evalengine/evalengine/engine/eval"
+)
+
+const schemas = "../../../proto/schemas"
+
+func schema(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	s, err := jsonschema.NewCompiler().Compile(filepath.Join(schemas, name+".schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fill sets every field of v that can be set, so that a field which the schema
+// does not have cannot hide behind omitempty.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Date(2026, 11, 30, 15, 17, 35, 5e6, time.UTC)))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[eval.JSON]() {
+			v.SetBytes([]byte(`{"any":[1,"x",null]}`))
+			return
+		}
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		k, e := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(k)
+		fill(e)
+		v.SetMapIndex(k, e)
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	}
+}
+
+func TestFilesFitTheirSchemas(t *testing.T) {
+	run, rec, sum := &eval.Run{}, &eval.Record{}, &eval.Summary{}
+	prepareRun(run)
+	prepareRecord(rec)
+	prepareSummary(sum)
+	for _, tt := range []struct {
+		schema string
+		value  any
+	}{
+		{"run", run}, {"trial", rec}, {"step", &eval.Step{}},
+		{"state", &eval.State{}}, {"tool", &eval.Tool{}}, {"summary", sum},
+	} {
+		empty, err := json.Marshal(tt.value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(reflect.ValueOf(tt.value).Elem())
+		full, err := json.Marshal(tt.value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := schema(t, tt.schema)
+		for _, b := range [][]byte{empty, full} {
+			v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Validate(v); err != nil {
+				t.Errorf("%s: %v\n%s", tt.schema, err, b)
+			}
+		}
+	}
+}
+
+func TestSchemasRefuseOtherFields(t *testing.T) {
+	v, _ := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(`{"id":"s1","nonsense":1}`)))
+	if schema(t, "step").Validate(v) == nil {
+		t.Error("a field that no file has is accepted")
+	}
+}
+
+func TestOneSchemaForEachFile(t *testing.T) {
+	entries, err := os.ReadDir(schemas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 6 {
+		t.Errorf("%d schemas; want 6, each with a row in TestFilesFitTheirSchemas", len(entries))
+	}
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Makes Go and JSON Schemas from the protos. The generators come from
+# tools/go.mod and are built into the folder given as the only argument.
+set -euo pipefail
+bin=$(mkdir -p "$1" && cd "$1" && pwd)
+cd "$(dirname "$0")"
+GOBIN=$bin go install -modfile=tools/go.mod tool
+export PATH=$bin:$PATH
+buf generate
+rm -rf schemas
+buf generate --template buf.gen.schemas.yaml --path evalengine/file
+for pair in Run:run TrialRecord:trial Step:step State:state Tool:tool Summary:summary; do
+  mv "schemas/all/evalengine.file.v1.${pair%%:*}.schema.bundle.json" "schemas/${pair#*:}.schema.json"
+done
+rm -r schemas/all
