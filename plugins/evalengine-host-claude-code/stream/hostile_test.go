@@ -1,0 +1,331 @@
+package stream
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/host/agentproc"
+)
+
+const (
+	initLine = `{"type":"system","subtype":"init","mcp_servers":[{"name":"cms","status":"connected"}],"claude_code_version":"2.1.197","uuid":"i"}`
+	okLine   = `{"type":"result","subtype":"success","is_error":false,"result":"done","num_turns":1,"usage":{"input_tokens":10,"output_tokens":2},"uuid":"r"}`
+)
+
+// say is an assistant line with those content blocks.
+func say(uuid, id, parent string, blocks ...string) string {
+	return fmt.Sprintf(`{"type":"assistant","message":{"id":%q,"model":"m","content":[%s],"usage":{"input_tokens":1,"output_tokens":2}},"parent_tool_use_id":%s,"uuid":%q}`,
+		id, strings.Join(blocks, ","), orNull(parent), uuid)
+}
+
+func heard(uuid, parent string, blocks ...string) string {
+	return fmt.Sprintf(`{"type":"user","message":{"role":"user","content":[%s]},"parent_tool_use_id":%s,"uuid":%q}`,
+		strings.Join(blocks, ","), orNull(parent), uuid)
+}
+
+func orNull(s string) string {
+	if s == "" {
+		return "null"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+func text(s string) string { return fmt.Sprintf(`{"type":"text","text":%q}`, s) }
+
+func use(id, name, input string) string {
+	return fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%q,"input":%s}`, id, name, input)
+}
+
+func result(id, content string, isError bool) string {
+	return fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q,"content":%s,"is_error":%v}`, id, content, isError)
+}
+
+func run(lines ...string) (*recorder, eval.TurnResult, error) {
+	var rec recorder
+	p := New(NewNames([]string{"cms"}))
+	p.Begin(rec.emit)
+	feed(p, []byte(strings.Join(lines, "\n")+"\n"))
+	r, err := p.Result(End{Exit: &agentproc.Exit{}})
+	return &rec, r, err
+}
+
+func TestHostile(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		lines   []string
+		steps   string
+		verdict string
+		warning string // part of the only one, empty for none
+	}{
+		{
+			name: "banners", lines: []string{
+				"(node:9) [DEP0040] DeprecationWarning: x", "", initLine, "Listening…", say("1", "m1", "", text("hi")), okLine},
+			steps: "say", verdict: "completed", warning: "DeprecationWarning",
+		},
+		{
+			name: "no init", lines: []string{say("1", "m1", "", text("hi")), okLine},
+			steps: "say", verdict: "completed",
+		},
+		{
+			name: "carriage returns and a byte order mark", lines: []string{
+				"\xef\xbb\xbf" + initLine + "\r", say("1", "m1", "", text("hi")) + "\r", okLine + "\r"},
+			steps: "say", verdict: "completed",
+		},
+		{
+			name: "success that is an error", lines: []string{initLine,
+				`{"type":"result","subtype":"success","is_error":true,"api_error_status":403,"terminal_reason":"api_error","num_turns":9,"result":"Access was turned off"}`},
+			verdict: "fault auth, stop, 403",
+		},
+		{
+			name: "refusal of the provider as the answer", lines: []string{initLine,
+				say("1", "m1", "", text("API call failed after 3 retries: HTTP 429 Too Many Requests")),
+				`{"type":"result","subtype":"success","is_error":false,"result":"API call failed after 3 retries: HTTP 429 Too Many Requests","usage":{"input_tokens":0,"output_tokens":0}}`},
+			steps: "say", verdict: "fault rate_limit, trial, 429",
+		},
+		{
+			name: "an answer that speaks of a failure", lines: []string{initLine, say("1", "m1", "", text("x")),
+				`{"type":"result","subtype":"success","is_error":false,"result":"API error: HTTP 429 is what the site shows","usage":{"input_tokens":9,"output_tokens":5}}`},
+			steps: "say", verdict: "completed",
+		},
+		{
+			name: "a turn without a model", lines: []string{initLine,
+				`{"type":"result","subtype":"success","is_error":false,"result":"Unknown command: /x","usage":{"input_tokens":0,"output_tokens":0}}`},
+			verdict: "fault host, never",
+		},
+		{
+			name: "parallel calls, results out of order", lines: []string{initLine,
+				say("1", "m1", "", use("t1", "mcp__cms__create", `{"n":"A"}`)),
+				say("2", "m1", "", use("t2", "mcp__cms__create", `{"n":"B"}`)),
+				heard("3", "", result("t2", `"no"`, true), result("t1", `[{"type":"text","text":"ok"}]`, false)), okLine},
+			steps: "call:cms/create call:cms/create failed ok", verdict: "completed",
+		},
+		{
+			name: "an unfinished call", lines: []string{initLine, say("1", "m1", "", use("t1", "mcp__cms__create", `{}`)), okLine},
+			steps: "call:cms/create", verdict: "completed",
+		},
+		{
+			name: "the same lines again", lines: []string{initLine,
+				say("1", "m1", "", text("hi")), say("1", "m1", "", text("hi")),
+				say("2", "m1", "", text("hi")), // under another line ID
+				say("3", "m1", "", use("t1", "mcp__cms__x", `{}`)), say("4", "m1", "", use("t1", "mcp__cms__x", `{}`)),
+				heard("5", "", result("t1", `"a"`, false)), heard("6", "", result("t1", `"a"`, false)), okLine},
+			steps: "say call:cms/x ok", verdict: "completed",
+		},
+		{
+			name: "a sub-agent", lines: []string{initLine,
+				say("1", "m1", "", use("k1", "Task", `{"prompt":"p"}`)),
+				heard("2", "k1", text("p")),
+				say("3", "m2", "k1", use("t2", "mcp__cms__publish", `{}`)),
+				heard("4", "k1", result("t2", `"ok"`, false)),
+				say("5", "m3", "k1", text("published")),
+				heard("6", "", result("k1", `"published"`, false)),
+				say("7", "m4", "", text("all done")), okLine},
+			steps:   "call:/Task told<k1 call:cms/publish<k1 ok<k1 say<k1 ok say",
+			verdict: "completed",
+		},
+		{
+			name: "a failure inside a sub-agent is not the agent's", lines: []string{initLine,
+				say("1", "m1", "", use("k1", "Task", `{}`)),
+				`{"type":"assistant","message":{"id":"s","model":"<synthetic>","content":[{"type":"text","text":"API Error: 529"}]},"error":"server_error","parent_tool_use_id":"k1","uuid":"2"}`,
+				heard("3", "", result("k1", `"failed"`, true)), say("4", "m2", "", text("so be it")), okLine},
+			steps: "call:/Task error<k1 failed say", verdict: "completed",
+		},
+		{
+			name: "unknown kinds of lines and blocks", lines: []string{initLine, `{"type":"surprise","uuid":"s"}`,
+				say("1", "m1", "", `{"type":"hologram"}`, `7`, text("hi")),
+				`{"type":"assistant","message":"a text","uuid":"2"}`, `{"type":"user","message":{"content":[[]]},"uuid":"3"}`, okLine},
+			steps: "say", verdict: "completed",
+		},
+		{
+			name: "thinking and the provider's own tools", lines: []string{initLine,
+				say("1", "m1", "", `{"type":"thinking","thinking":"hm","signature":"s"}`),
+				say("2", "m1", "", `{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"q"}}`),
+				say("3", "m1", "", `{"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","url":"u"}]}`), okLine},
+			steps: "think call:/web_search ok", verdict: "completed",
+		},
+		{
+			name: "a result kept from the model", lines: []string{initLine,
+				say("1", "m1", "", use("t1", "mcp__cms__list", `{}`)),
+				heard("2", "", result("t1", `"Error: result (179,889 characters) exceeds maximum allowed tokens. Output has been saved to /tmp/x.txt"`, false)), okLine},
+			steps: "call:cms/list ok", verdict: "completed", warning: "replaced a result of list (179,889 characters)",
+		},
+		{
+			name: "a built-in tool withheld", lines: []string{initLine, say("1", "m1", "", use("t1", "Bash", `{}`)),
+				strings.Replace(okLine, `"uuid"`, `"permission_denials":[{"tool_name":"Bash","tool_use_id":"t1"}],"uuid"`, 1)},
+			steps: "call:/Bash", verdict: "completed", warning: "withheld its built-in tool Bash",
+		},
+		{
+			name: "a server that the agent never had", lines: []string{
+				`{"type":"system","subtype":"init","mcp_servers":[],"tools":["Bash"],"uuid":"i"}`, say("1", "m1", "", text("I have no CMS tool")), okLine},
+			steps: "say", verdict: "fault mcp, trial",
+		},
+		{
+			name: "odd counts", lines: []string{initLine, say("1", "m1", "", text("x")),
+				`{"type":"result","subtype":"success","is_error":false,"result":{"a":[1]},"usage":{"input_tokens":-5,"output_tokens":"many","cache_read_input_tokens":1e99},"modelUsage":[],"num_turns":"x"}`},
+			steps: "say", verdict: "completed",
+		},
+		{
+			name: "server and network failures by their words", lines: []string{initLine,
+				`{"type":"assistant","message":{"id":"s","model":"<synthetic>","content":[{"type":"text","text":"API Error: 502 Bad gateway"}]},"error":"server_error","uuid":"2"}`,
+				`{"type":"result","subtype":"success","is_error":true,"api_error_status":null,"result":"API Error: 502 Bad gateway"}`},
+			steps: "error", verdict: "fault server, trial, 502",
+		},
+		{
+			name: "a refused request in mid-conversation", lines: []string{initLine, say("1", "m1", "", text("x")),
+				`{"type":"result","subtype":"success","is_error":true,"api_error_status":400,"result":"API Error: 400 bad tool result"}`},
+			steps: "say", verdict: "fault bad_request, never, 400",
+		},
+		{
+			name: "nothing at all", verdict: "fault host, trial",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rec, r, err := run(c.lines...)
+			if got := rec.short(); got != c.steps {
+				t.Errorf("steps = %q; want %q", got, c.steps)
+			}
+			if got := verdict(r, err); got != c.verdict {
+				t.Errorf("verdict = %q (%v); want %q", got, err, c.verdict)
+			}
+			got := strings.Join(rec.warnings, "\n")
+			if (c.warning == "") != (got == "") || !strings.Contains(got, c.warning) {
+				t.Errorf("warnings = %q; want %q", got, c.warning)
+			}
+		})
+	}
+}
+
+func TestSubAgentsCountOnce(t *testing.T) {
+	_, r, _ := run(initLine,
+		say("1", "m1", "", use("k1", "Task", `{}`)), say("2", "m2", "k1", text("a")), say("3", "m2", "k1", text("b")),
+		say("4", "m3", "", text("done")),
+		`{"type":"result","subtype":"success","result":"done","usage":{"input_tokens":10,"output_tokens":2},`+
+			`"modelUsage":{"big":{"inputTokens":10,"outputTokens":2},"small":{"inputTokens":5,"outputTokens":1,"cacheReadInputTokens":4,"cacheCreationInputTokens":3}}}`)
+	want := eval.Usage{
+		Turns: 3, InputTokens: 22, CacheReadTokens: 4, CacheWriteTokens: 3, OutputTokens: 3,
+		Source: "host", Models: []string{"m", "big", "small"},
+	}
+	got, _ := json.Marshal(r.Usage)
+	exp, _ := json.Marshal(want)
+	if string(got) != string(exp) {
+		t.Errorf("usage = %s; want %s", got, exp)
+	}
+}
+
+func TestResults(t *testing.T) {
+	for _, c := range []struct{ name, block, own, want string }{
+		{"text", result("t", `"plain"`, false), ``, `{"content":[{"type":"text","text":"plain"}]}`},
+		{"error", result("t", `"no"`, true), `"Error: no"`, `{"content":[{"type":"text","text":"no"}],"isError":true}`},
+		{"empty", `{"type":"tool_result","tool_use_id":"t"}`, ``, `{"content":[]}`},
+		{"image", result("t", `[{"type":"image","source":{"type":"base64","data":"AAAA","media_type":"image/png"}}]`, false), ``,
+			`{"content":[{"type":"image","data":"AAAA","mimeType":"image/png"}]}`},
+		{"structured", result("t", `"{\"sum\":3}"`, false), `{"content":[{"type":"text","text":"three"}],"structuredContent":{"sum":3}}`,
+			`{"content":[{"type":"text","text":"three"}],"structuredContent":{"sum":3}}`},
+		{"reference", result("t", `[{"type":"tool_reference","tool_name":"x"}]`, false), ``,
+			`{"content":[{"type":"tool_reference","tool_name":"x"}]}`},
+		{"half a surrogate pair", result("t", `[{"type":"text","text":"cut \ud83d"}]`, false), ``,
+			"{\"content\":[{\"type\":\"text\",\"text\":\"cut \uFFFD\"}]}"},
+		{"null character", result("t", `"a\u0000b"`, false), ``, `{"content":[{"type":"text","text":"a\u0000b"}]}`},
+	} {
+		line := heard("1", "", c.block)
+		if c.own != "" {
+			line = strings.Replace(line, `"uuid"`, `"tool_use_result":`+c.own+`,"uuid"`, 1)
+		}
+		rec, _, _ := run(initLine, line, okLine)
+		if len(rec.steps) != 1 || string(rec.steps[0].Result) != c.want || rec.steps[0].Bytes != int64(len(c.want)) {
+			t.Errorf("%s: steps = %+v; want the result %s", c.name, rec.steps, c.want)
+		}
+	}
+}
+
+func TestOversizedLine(t *testing.T) {
+	var rec recorder
+	p := New(NewNames([]string{"cms"}))
+	p.Begin(rec.emit)
+	line := heard("1", "", result("t1", `[{"type":"text","text":"`+strings.Repeat("A", 1_500_000)+`"}]`, false))
+	feed(p, []byte(initLine+"\n"+say("0", "m1", "", use("t1", "mcp__cms__list", "{}"))+"\n"))
+	p.Line(agentproc.Line{Text: []byte(line)[:1_000_000], Size: 200 << 20, Truncated: true})
+	feed(p, []byte(okLine+"\n"))
+	if got := rec.short(); got != "call:cms/list ok~" {
+		t.Fatalf("steps = %q", got)
+	}
+	if s := rec.steps[1]; s.Bytes != 200<<20 || len(s.Result) < 900_000 || !json.Valid(s.Result) || s.CallID != "t1" {
+		t.Errorf("result has %d bytes of %d, call %q", len(s.Result), s.Bytes, s.CallID)
+	}
+	if got := strings.Join(rec.warnings, ""); got != "a line of 209715200 bytes is cut; its beginning is kept" {
+		t.Errorf("warnings = %q", got)
+	}
+	if r, err := p.Result(End{}); verdict(r, err) != "completed" {
+		t.Errorf("verdict = %q", verdict(r, err))
+	}
+}
+
+func TestWholeBigLine(t *testing.T) {
+	big := strings.Repeat("A", 1_500_000)
+	rec, r, err := run(initLine, say("0", "m1", "", use("t1", "mcp__cms__list", "{}")),
+		heard("1", "", result("t1", `[{"type":"text","text":"`+big+`"}]`, false)), okLine)
+	if got := rec.short() + ": " + verdict(r, err); got != "call:cms/list ok: completed" || rec.steps[1].Bytes < 1_500_000 {
+		t.Errorf("%s, %d bytes", got, rec.steps[1].Bytes)
+	}
+}
+
+func TestCutTail(t *testing.T) {
+	var rec recorder
+	p := New(NewNames([]string{"cms"}))
+	p.Begin(rec.emit)
+	feed(p, []byte(`{"type":"system","subtype":"init","session_id":"s","mcp_servers":[{"name":"cms","status":"connected"}]}`+"\n"+
+		`{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"mcp__cms__create`))
+	r, err := p.Result(End{Exit: &agentproc.Exit{}})
+	if got := verdict(r, err); got != "fault no_terminal, trial" {
+		t.Errorf("verdict = %q", got)
+	}
+	if got := strings.Join(rec.warnings, ""); got != "the output ends within a line, at byte 209" {
+		t.Errorf("warnings = %q", got)
+	}
+	if len(rec.steps) != 0 || !r.Usage.LowerBound {
+		t.Errorf("steps %v, usage %+v", rec.steps, r.Usage)
+	}
+}
+
+func TestFlood(t *testing.T) {
+	var rec recorder
+	p := New(NewNames([]string{"cms"}))
+	p.Begin(rec.emit)
+	for i := range MaxSteps + 10 {
+		p.Line(agentproc.Line{Text: []byte(say(fmt.Sprint("u", i), fmt.Sprint("m", i), "", text("x")))})
+	}
+	if len(rec.steps) != MaxSteps || len(rec.warnings) != 1 || p.Responses() != MaxSteps+10 {
+		t.Errorf("%d steps, %d warnings, %d responses", len(rec.steps), len(rec.warnings), p.Responses())
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		servers            []string
+		wire, server, tool string
+	}{
+		{[]string{"cms"}, "mcp__cms__create", "cms", "create"},
+		{[]string{"my__srv"}, "mcp__my__srv__a__b", "my__srv", "a__b"},
+		{[]string{"my__srv"}, "mcp__my__srv__admin_tools_list", "my__srv", "admin_tools_list"},
+		{[]string{"my.srv/x y"}, "mcp__my_srv_x_y__go", "my.srv/x y", "go"},
+		{[]string{"a", "a__b"}, "mcp__a__b__c", "a", "b__c"},
+		{[]string{"a", "a__b"}, "mcp__s2_a__b__c", "a__b", "c"},
+		{[]string{"a__b", "a"}, "mcp__a__b__c", "a__b", "c"},
+		{[]string{"a.b", "a b"}, "mcp__a_b__c", "a.b", "c"},
+		{[]string{"a.b", "a b"}, "mcp__s2_a_b__c", "a b", "c"},
+		{[]string{"prod", "stage"}, "mcp__stage__search", "stage", "search"},
+		{[]string{"cms"}, "mcp__other__x", "", "mcp__other__x"},
+		{[]string{"cms"}, "mcp__cms__", "", "mcp__cms__"},
+		{[]string{"cms"}, "ToolSearch", "", "ToolSearch"},
+		{[]string{"köp🛒"}, "mcp__k_p___x", "köp🛒", "x"},
+		{[]string{""}, "mcp__server__x", "", "x"},
+	} {
+		server, tool := NewNames(c.servers).Split(c.wire)
+		if server != c.server || tool != c.tool {
+			t.Errorf("NewNames(%q).Split(%q) = %q, %q; want %q, %q", c.servers, c.wire, server, tool, c.server, c.tool)
+		}
+	}
+}

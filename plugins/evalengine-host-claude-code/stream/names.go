@@ -1,0 +1,90 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Names maps a session's MCP servers to names that the agent program can carry in
+// its tool names, and back. The zero Names has no server.
+type Names struct {
+	servers []named // longest wire name first
+}
+
+type named struct{ server, wire string }
+
+const (
+	prefix  = "mcp__"
+	between = "__"
+)
+
+// NewNames gives every server a wire name: its own, with each character outside
+// A-Z, a-z, 0-9, _ and - replaced by _, and made so that no tool name can be read
+// as of two servers.
+func NewNames(servers []string) Names {
+	var n Names
+	for _, s := range servers {
+		base := safe(s)
+		wire := base
+		for i := 2; n.clashes(wire); i++ {
+			// The number goes in front: "b" at the end of "a__b" would still begin
+			// with "a__".
+			wire = fmt.Sprintf("s%d_%s", i, base)
+		}
+		n.servers = append(n.servers, named{s, wire})
+	}
+	slices.SortStableFunc(n.servers, func(a, b named) int { return len(b.wire) - len(a.wire) })
+	return n
+}
+
+// clashes reports whether a tool of a server of that name could be taken for one
+// of a server that is there, or the other way round.
+func (n Names) clashes(wire string) bool {
+	for _, s := range n.servers {
+		if s.wire == wire || strings.HasPrefix(s.wire, wire+between) || strings.HasPrefix(wire, s.wire+between) {
+			return true
+		}
+	}
+	return false
+}
+
+func safe(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, s)
+	if s == "" {
+		return "server"
+	}
+	return s
+}
+
+// Wire is the name under which the agent program knows the server.
+func (n Names) Wire(server string) string {
+	for _, s := range n.servers {
+		if s.server == server {
+			return s.wire
+		}
+	}
+	return ""
+}
+
+// Split reads a tool's name as the agent program writes it. A name of no
+// configured server is a built-in tool's, or one that the model made up: then
+// server is empty and tool the whole name.
+func (n Names) Split(name string) (server, tool string) {
+	rest, ok := strings.CutPrefix(name, prefix)
+	if !ok {
+		return "", name
+	}
+	for _, s := range n.servers {
+		if t, ok := strings.CutPrefix(rest, s.wire+between); ok && t != "" {
+			return s.server, t
+		}
+	}
+	return "", name
+}

@@ -1,0 +1,291 @@
+// Package stream reads the stream-json output of Claude Code and says how each
+// turn ended. It starts nothing and reads from nothing: give it lines with
+// [Parser.Line], then ask [Parser.Result].
+package stream
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/host/agentout"
+	"github.com/evalengine/evalengine/plugins/host/agentproc"
+)
+
+// MaxSteps bounds the steps of one turn.
+const MaxSteps = 50_000
+
+// synthetic is the model of messages that the agent program wrote itself.
+const synthetic = "<synthetic>"
+
+// Parser reads the output of one agent process, turn by turn. It is not safe for
+// concurrent use.
+type Parser struct {
+	names Names
+	seen  agentout.Seen
+	// base is what ModelUsage had come to when the turn began.
+	base map[string]modelUsage
+	// answered says that the model has answered in any turn.
+	answered bool
+	version  string
+
+	turn
+}
+
+// turn is what a turn has shown so far.
+type turn struct {
+	emit  func(eval.Event)
+	notes *agentout.Notes
+
+	init     *event
+	result   *event
+	lines    int // that were events
+	steps    int
+	messages map[string]bool // model responses, by ID
+	main     int             // those that are not a sub-agent's
+	models   []string
+	retries  int
+	lastText string // of the agent itself
+	failure  string // the error of the last message of the agent itself
+	calls    map[string]string
+}
+
+// New returns a parser for a process that was given those servers.
+func New(names Names) *Parser {
+	return &Parser{names: names, base: map[string]modelUsage{}}
+}
+
+// Begin begins a turn, whose events go to emit.
+func (p *Parser) Begin(emit func(eval.Event)) {
+	if p.result != nil {
+		for m, u := range p.result.ModelUsage {
+			p.base[m] = u
+		}
+	}
+	p.turn = turn{
+		emit: emit, notes: agentout.NewNotes(emit),
+		messages: map[string]bool{}, calls: map[string]string{},
+	}
+}
+
+// Ended reports whether the turn's closing line was read.
+func (p *Parser) Ended() bool { return p.result != nil }
+
+// Responses is how many answers of the model the turn has shown, without those to
+// sub-agents.
+func (p *Parser) Responses() int { return p.main }
+
+// Line reads one line of output.
+func (p *Parser) Line(l agentproc.Line) {
+	if l.Unterminated {
+		p.notes.Add("the output ends within a line, at byte %d", l.Offset+int64(len(l.Text)))
+		return
+	}
+	text := l.Text
+	if l.Truncated {
+		p.notes.Add("a line of %d bytes is cut; its beginning is kept", l.Size)
+		text = agentout.Salvage(text)
+	}
+	var e event
+	if err := agentout.Decode(text, &e); err != nil || e.Type == "" {
+		if s := strings.TrimSpace(string(text)); s != "" {
+			p.notes.Add("not an event on the agent's stdout: %s", agentout.Cut(strings.ToValidUTF8(s, "\uFFFD"), 200))
+		}
+		return
+	}
+	if e.UUID != "" && p.seen.Again("line", e.UUID) {
+		return
+	}
+	p.lines++
+	p.event(&e, l)
+}
+
+func (p *Parser) event(e *event, l agentproc.Line) {
+	switch e.Type {
+	case "system":
+		p.system(e)
+	case "assistant":
+		p.assistant(e, l)
+	case "user":
+		p.user(e, l)
+	case "result":
+		p.result = e
+	}
+}
+
+func (p *Parser) system(e *event) {
+	switch e.Subtype {
+	case "init":
+		p.init = e
+		if e.Version != "" {
+			p.version = e.Version
+		}
+	case "api_retry":
+		p.retries++
+		p.emit(eval.Event{Progress: "asks its model again" + inBrackets(string(e.Error))})
+	}
+}
+
+func inBrackets(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
+}
+
+func (p *Parser) assistant(e *event, l agentproc.Line) {
+	main := e.Parent == ""
+	real := e.Message.Model != synthetic
+	if main {
+		p.failure = string(e.Error)
+	}
+	if real && e.Message.ID != "" && !p.messages[e.Message.ID] {
+		p.messages[e.Message.ID] = true
+		p.answered = true
+		if main {
+			p.main++
+		}
+		if m := e.Message.Model; m != "" && !slices.Contains(p.models, m) && len(p.models) < 16 {
+			p.models = append(p.models, m)
+		}
+	}
+	for _, b := range blocks(e.Message.Content) {
+		p.block(e, b, l, main, real)
+	}
+}
+
+func (p *Parser) block(e *event, b block, l agentproc.Line, main, real bool) {
+	s := eval.Step{Parent: e.Parent, Truncated: l.Truncated}
+	if real {
+		s.Model = e.Message.Model
+	}
+	switch {
+	case b.Type == "text":
+		if p.again(e, "text", string(b.Text)) {
+			return
+		}
+		s.Kind, s.Role, s.Text = eval.StepMessage, "assistant", string(b.Text)
+		if !real && e.Error != "" {
+			s.Kind, s.Role = eval.StepError, ""
+		} else if main && real {
+			p.lastText = s.Text
+		}
+	case b.Type == "thinking" || b.Type == "redacted_thinking":
+		if p.again(e, b.Type, string(b.Thinking)) {
+			return
+		}
+		s.Kind, s.Text = eval.StepReasoning, string(b.Thinking)
+		p.emit(eval.Event{Progress: "thinks"})
+	case b.ID != "" && b.Name != "": // tool_use, server_tool_use
+		if p.seen.Again("call", b.ID) {
+			return
+		}
+		p.call(&s, b)
+	case b.ToolUseID != "": // the result of a tool that the provider ran
+		p.toolResult(e, b, l, nil)
+		return
+	default:
+		return
+	}
+	p.step(s)
+}
+
+// again finds a block that comes a second time under another line ID.
+func (p *Parser) again(e *event, kind, text string) bool {
+	return e.Message.ID != "" && p.seen.Again(kind, e.Message.ID, text)
+}
+
+func (p *Parser) call(s *eval.Step, b block) {
+	s.Kind, s.CallID = eval.StepToolCall, b.ID
+	s.Server, s.Tool = p.names.Split(b.Name)
+	s.Arguments = agentout.JSON(b.Input)
+	var un struct {
+		Unparsed *struct {
+			Raw agentout.Text `json:"raw"`
+		} `json:"__unparsedToolInput"`
+	}
+	if agentout.Decode(b.Input, &un) == nil && un.Unparsed != nil {
+		s.Arguments, s.BadArguments = agentout.String(string(un.Unparsed.Raw)), true
+	}
+	if len(p.calls) < MaxSteps {
+		p.calls[b.ID] = s.Tool
+	}
+	p.emit(eval.Event{Progress: "calls " + agentout.Cut(s.Tool, 100)})
+}
+
+func (p *Parser) user(e *event, l agentproc.Line) {
+	list := blocks(e.Message.Content)
+	results := 0
+	for _, b := range list {
+		if b.ToolUseID != "" {
+			results++
+		}
+	}
+	for _, b := range list {
+		switch {
+		case b.ToolUseID != "":
+			var own []byte
+			if results == 1 {
+				own = e.ToolResult
+			}
+			p.toolResult(e, b, l, own)
+		case b.Type == "text" && e.Parent != "":
+			// What a sub-agent is told; the agent's own prompts are the suite's.
+			p.step(eval.Step{
+				Kind: eval.StepMessage, Role: "user", Text: string(b.Text),
+				Parent: e.Parent, Truncated: l.Truncated,
+			})
+		}
+	}
+}
+
+func (p *Parser) toolResult(e *event, b block, l agentproc.Line, own []byte) {
+	if p.seen.Again("result", b.ToolUseID) {
+		return
+	}
+	result := toolResult(b, own)
+	s := eval.Step{
+		Kind: eval.StepToolResult, CallID: b.ToolUseID, Parent: e.Parent,
+		Result: result, IsError: b.IsError, Bytes: int64(len(result)),
+	}
+	if l.Truncated {
+		s.Truncated, s.Bytes = true, l.Size
+	}
+	if n := replaced(b); n != "" {
+		p.notes.Add("the host replaced a result of %s (%s): the agent did not see it whole", p.calls[b.ToolUseID], n)
+	}
+	p.step(s)
+}
+
+func (p *Parser) step(s eval.Step) {
+	p.steps++
+	switch {
+	case p.steps <= MaxSteps:
+		p.emit(eval.Event{Step: &s})
+	case p.steps == MaxSteps+1:
+		p.notes.Add("more than %d steps in one turn: the rest is only in the raw output", MaxSteps)
+	}
+}
+
+// Missing lists the configured servers that the agent program does not have, with
+// what it says of them; nil before the session has begun.
+func (p *Parser) Missing() []string {
+	if p.init == nil {
+		return nil
+	}
+	var missing []string
+	for _, s := range p.names.servers {
+		status := "not known to the agent"
+		for _, have := range p.init.Servers {
+			if have.Name == s.wire {
+				status = have.Status
+			}
+		}
+		if status != "connected" {
+			missing = append(missing, fmt.Sprintf("%s: %s", s.server, agentout.Cut(status, 100)))
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
