@@ -1,0 +1,396 @@
+//go:build linux
+
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/internal/proc"
+)
+
+const (
+	testPlugin = "EVALENGINE_TEST_PLUGIN"
+	testChild  = "EVALENGINE_TEST_CHILD"
+)
+
+// TestMain makes the test binary a plugin where it is started as one.
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(testPlugin); mode != "" {
+		pluginMain(mode)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// pluginMain behaves as the mode says. Where testChild names a file it first
+// starts a process that holds all pipes and leaves the session, and notes it there.
+func pluginMain(mode string) {
+	if f := os.Getenv(testChild); f != "" {
+		c := exec.Command("setsid", "sleep", "1000")
+		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		if err := c.Start(); err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(f, []byte(strconv.Itoa(c.Process.Pid)), 0o600); err != nil {
+			panic(err)
+		}
+	}
+	switch mode {
+	case "serve":
+		ServeHost(crashing())
+	case "stray":
+		fmt.Println("hi")
+		ServeHost(crashing())
+	case "blank":
+		fmt.Println()
+		ServeHost(crashing())
+	case "flood":
+		fmt.Print(strings.Repeat("x", 1<<20))
+		ServeHost(crashing())
+	case "refuse":
+		ServeProvisioner(&fakeProvisioner{})
+	case "hang":
+		fmt.Fprintln(os.Stderr, "waiting for a key")
+		select {}
+	case "half":
+		fmt.Print("1|1|unix|/tmp/nowhere")
+		select {}
+	case "nowhere":
+		fmt.Println("1|1|unix|/tmp/evalengine-nowhere|grpc|")
+		select {}
+	case "mute":
+		l, err := net.Listen("unix", filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "mute"))
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("1|1|unix|%s|grpc|\n", l.Addr())
+		select {}
+	case "exit":
+		fmt.Fprintln(os.Stderr, "no licence found")
+		os.Exit(3)
+	case "version 9":
+		a := &adapter{kind: KindHost, host: &hostServer{host: crashing(), life: newLifetime()}}
+		plugin.Serve(&plugin.ServeConfig{
+			HandshakeConfig:  Handshake(),
+			VersionedPlugins: map[int]plugin.PluginSet{9: {KindHost: a}}, GRPCServer: newServer,
+		})
+	}
+}
+
+// crashing is a host that does in a turn what the prompt says.
+func crashing() *fakeHost {
+	h := &fakeHost{}
+	h.turn = func(ctx context.Context, prompt string, emit func(eval.Event)) (eval.TurnResult, error) {
+		emit(eval.Event{Progress: "up"})
+		switch prompt {
+		case "exit":
+			os.Exit(3)
+		case "wait":
+			<-ctx.Done()
+			return eval.TurnResult{}, ctx.Err()
+		case "env":
+			return eval.TurnResult{Outcome: eval.Completed, Answer: strings.Join(os.Environ(), "\n")}, nil
+		case "log":
+			fmt.Fprintln(os.Stderr, "to stderr")
+			fmt.Fprintln(os.Stdout, "to stdout")
+		}
+		return eval.TurnResult{Outcome: eval.Completed, Answer: prompt}, nil
+	}
+	return h
+}
+
+func command(t testing.TB, mode string) Command {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Command{
+		Kind: KindHost, Name: "fake", Path: self, StartTimeout: time.Minute,
+		Env: []string{"PATH=" + os.Getenv("PATH"), testPlugin + "=" + mode},
+	}
+}
+
+func started(t testing.TB, c Command) *Process {
+	t.Helper()
+	p, err := Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// gone checks that the process noted in the file is no more.
+func gone(t *testing.T, file string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if proc.Alive(pid) {
+		t.Errorf("process %d, started by the plugin, is still there", pid)
+	}
+}
+
+func TestPluginsThatDoNotStart(t *testing.T) {
+	for _, tt := range []struct {
+		mode    string
+		timeout time.Duration
+		want    string
+		retry   eval.Retry
+	}{
+		{"stray", time.Minute, `wrote "hi" to stdout where its handshake belongs`, eval.RetryNever},
+		{"blank", time.Minute, `Unrecognized remote plugin message`, eval.RetryNever},
+		{"flood", time.Minute, `wrote "xxxxxxxxxx`, eval.RetryNever},
+		{"refuse", time.Minute, `does not serve the host protocol`, eval.RetryStop},
+		{"hang", 3 * time.Second, `not ready after 3s; it said "waiting for a key"`, eval.RetryNever},
+		{"half", 3 * time.Second, `not ready after 3s`, eval.RetryNever},
+		{"nowhere", time.Minute, `closed its connection`, eval.RetryTrial},
+		{"mute", 3 * time.Second, `not ready after 3s`, eval.RetryNever},
+		{"exit", time.Minute, `ended at its start: exit status 3; it said "no licence found"`, eval.RetryNever},
+		{"version 9", time.Minute, `Plugin version: 9, Client versions: [1]`, eval.RetryNever},
+	} {
+		t.Run(tt.mode, func(t *testing.T) {
+			t.Parallel()
+			c := command(t, tt.mode)
+			child := filepath.Join(t.TempDir(), "child")
+			c.Env = append(c.Env, testChild+"="+child)
+			c.StartTimeout = tt.timeout
+			_, err := Start(t.Context(), c)
+			var f *eval.Fault
+			if !errors.As(err, &f) {
+				t.Fatalf("error = %v; want a fault", err)
+			}
+			if !strings.HasPrefix(f.Detail, `host plugin "fake": `) || !strings.Contains(f.Detail, tt.want) {
+				t.Errorf("detail = %q; want the plugin's name and %q", f.Detail, tt.want)
+			}
+			if f.Cause != eval.CausePlugin || f.Retry != tt.retry {
+				t.Errorf("fault = %+v; want cause plugin, retry %s", f, tt.retry)
+			}
+			gone(t, child)
+		})
+	}
+}
+
+func TestNoSuchBinary(t *testing.T) {
+	_, err := Start(t.Context(), Command{Kind: KindHost, Name: "fake", Path: "/no/such/file"})
+	if f := eval.AsFault(err); f.Cause != eval.CausePlugin || !strings.Contains(f.Detail, "no such file") {
+		t.Errorf("fault = %+v; want one that says so", f)
+	}
+}
+
+func TestStartIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := command(t, "hang")
+	c.Log = writerFunc(func([]byte) { cancel() })
+	if _, err := Start(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v; want canceled", err)
+	}
+}
+
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
+
+func TestProcess(t *testing.T) {
+	t.Setenv("AMBIENT_SECRET", "s3cret")
+	for _, noTLS := range []bool{false, true} {
+		t.Run(fmt.Sprintf("NoTLS=%v", noTLS), func(t *testing.T) {
+			c := command(t, "serve")
+			c.NoTLS = noTLS
+			p := started(t, c)
+			if p.Description.Name != "fake" || p.Provisioner() != nil {
+				t.Errorf("description = %+v", p.Description)
+			}
+			sess, err := p.Host().Start(t.Context(), eval.SessionSpec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := sess.Turn(t.Context(), "env", noEvents)
+			if err != nil || strings.Contains(res.Answer, "AMBIENT_SECRET") {
+				t.Errorf("the plugin's environment holds the engine's own: %v\n%s", err, res.Answer)
+			}
+			pid := p.Pid()
+			if err := sess.Close(); err != nil {
+				t.Error(err)
+			}
+			p.Close()
+			p.Close()
+			if proc.Alive(pid) {
+				t.Errorf("plugin %d is alive after Close", pid)
+			}
+		})
+	}
+}
+
+func TestCrashInMidStream(t *testing.T) {
+	c := command(t, "serve")
+	child := filepath.Join(t.TempDir(), "child")
+	c.Env = append(c.Env, testChild+"="+child)
+	p := started(t, c)
+	sess, err := p.Host().Start(t.Context(), eval.SessionSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = sess.Turn(t.Context(), "exit", noEvents)
+	f := eval.AsFault(err)
+	if f.Cause != eval.CausePlugin || f.Retry != eval.RetryTrial || !strings.HasPrefix(f.Detail, `host plugin "fake": `) {
+		t.Errorf("fault = %+v; want one of the plugin, to be tried again, with its name", f)
+	}
+	<-p.Done()
+	if got, want := p.Ended(), "exit status 3"; got != want {
+		t.Errorf("Ended() = %q; want %q", got, want)
+	}
+	gone(t, child)
+	sess.Close()
+}
+
+// A session that is open when the plugin is closed ends first.
+func TestCloseEndsSessions(t *testing.T) {
+	p := started(t, command(t, "serve"))
+	sess, err := p.Host().Start(t.Context(), eval.SessionSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, ended := make(chan struct{}), make(chan error)
+	go func() {
+		_, err := sess.Turn(t.Context(), "wait", func(eval.Event) { close(up) })
+		ended <- err
+	}()
+	<-up
+	p.Close()
+	if f := eval.AsFault(<-ended); f == nil || f.Cause == "" {
+		t.Errorf("fault = %+v; want one", f)
+	}
+	sess.Close()
+}
+
+// The plugin ends when the engine is gone: its stdin ends.
+func TestEndsWithTheEngine(t *testing.T) {
+	p := started(t, command(t, "serve"))
+	if err := p.run.stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if got, want := p.Ended(), "exit status 0"; got != want {
+		t.Errorf("Ended() = %q; want %q", got, want)
+	}
+}
+
+func TestLog(t *testing.T) {
+	var mu sync.Mutex
+	var log bytes.Buffer
+	all := make(chan struct{})
+	c := command(t, "serve")
+	c.Log = writerFunc(func(b []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		log.Write(b)
+		if strings.Contains(log.String(), "to stdout") && strings.Contains(log.String(), "to stderr") {
+			select {
+			case <-all:
+			default:
+				close(all)
+			}
+		}
+	})
+	p := started(t, c)
+	sess, err := p.Host().Start(t.Context(), eval.SessionSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sess.Close()
+	if _, err := sess.Turn(t.Context(), "log", noEvents); err != nil {
+		t.Fatal(err)
+	}
+	<-all
+}
+
+func BenchmarkStart(b *testing.B) {
+	for _, noTLS := range []bool{false, true} {
+		b.Run(fmt.Sprintf("NoTLS=%v", noTLS), func(b *testing.B) {
+			c := command(b, "serve")
+			c.NoTLS = noTLS
+			before := cpu(b)
+			for b.Loop() {
+				p, err := Start(b.Context(), c)
+				if err != nil {
+					b.Fatal(err)
+				}
+				p.Close()
+			}
+			b.ReportMetric(float64((cpu(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
+
+func BenchmarkDescribe(b *testing.B) {
+	p := started(b, command(b, "serve"))
+	b.Run("alone", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.Host().Describe(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("parallel", func(b *testing.B) {
+		b.SetParallelism(8)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if _, err := p.Host().Describe(b.Context()); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	})
+}
+
+func BenchmarkSession(b *testing.B) {
+	for _, noTLS := range []bool{false, true} {
+		b.Run(fmt.Sprintf("NoTLS=%v", noTLS), func(b *testing.B) {
+			c := command(b, "serve")
+			c.NoTLS = noTLS
+			p := started(b, c)
+			b.SetParallelism(8)
+			before, childBefore := cpu(b), processCPU(b, p.Pid())
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					sess, err := p.Host().Start(b.Context(), eval.SessionSpec{})
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					if _, err := sess.Turn(b.Context(), "x", noEvents); err != nil {
+						b.Error(err)
+					}
+					sess.Close()
+				}
+			})
+			b.StopTimer()
+			n := float64(b.N)
+			b.ReportMetric(float64((cpu(b)-before).Microseconds())/1000/n, "engine-cpu-ms/op")
+			b.ReportMetric(float64((processCPU(b, p.Pid())-childBefore).Microseconds())/1000/n, "plugin-cpu-ms/op")
+		})
+	}
+}

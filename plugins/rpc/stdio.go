@@ -1,0 +1,107 @@
+package rpc
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+)
+
+// maxFirstLine is more than any handshake needs: a certificate is about 1 KB.
+const maxFirstLine = 16 << 10
+
+// firstLine remembers a plugin's first line of stdout.
+type firstLine struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (f *firstLine) set(b []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.text = strings.ToValidUTF8(strings.TrimSpace(string(b)), "\uFFFD")
+	if len(f.text) > 200 && !strings.HasPrefix(f.text, "1|") {
+		f.text = strings.ToValidUTF8(f.text[:200], "")
+	}
+}
+
+func (f *firstLine) get() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.text
+}
+
+// handshakeReader gives go-plugin the first line of stdout, cut at a bound, and
+// sends everything after it to the log. go-plugin's own scanner stops reading at
+// a line of 64 KiB, and then a plugin that goes on writing hangs.
+type handshakeReader struct {
+	r     io.Reader
+	first *firstLine
+	log   io.Writer
+
+	pending []byte
+	past    bool
+}
+
+func (h *handshakeReader) Read(b []byte) (int, error) {
+	if !h.past {
+		h.past = true
+		h.pending = h.readFirst()
+	}
+	if len(h.pending) > 0 {
+		n := copy(b, h.pending)
+		h.pending = h.pending[n:]
+		return n, nil
+	}
+	_, _ = io.Copy(h.log, h.r)
+	return 0, io.EOF
+}
+
+// readFirst reads byte by byte: what follows the line is the log's.
+func (h *handshakeReader) readFirst() []byte {
+	var line []byte
+	one := make([]byte, 1)
+	for len(line) < maxFirstLine {
+		if _, err := io.ReadFull(h.r, one); err != nil {
+			if len(line) == 0 {
+				return nil
+			}
+			break
+		}
+		if one[0] == '\n' {
+			break
+		}
+		line = append(line, one[0])
+	}
+	h.first.set(line)
+	return append(line, '\n')
+}
+
+// lastLine remembers the last line that is not empty.
+type lastLine struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+const keptOfLastLine = 4 << 10
+
+func (l *lastLine) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf = append(l.buf, b...)
+	if extra := len(l.buf) - keptOfLastLine; extra > keptOfLastLine {
+		l.buf = append([]byte(nil), l.buf[extra:]...)
+	}
+	return len(b), nil
+}
+
+func (l *lastLine) line() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := bytes.TrimSpace(l.buf)
+	b = b[bytes.LastIndexByte(b, '\n')+1:]
+	if len(b) > 300 {
+		b = b[:300]
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
