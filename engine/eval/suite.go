@@ -27,8 +27,8 @@ type Suite struct {
 	Modules []ModuleConfig
 	Stories []Story
 
-	// Vars are the variables' values as the suite was loaded with, in HCL's
-	// notation; sensitive ones are left out.
+	// Vars are the values that the suite was loaded with, in the form that --var
+	// takes; sensitive ones are left out.
 	Vars map[string]string
 	// Secrets are values that must never reach a record or a log: of sensitive
 	// variables and of config attributes that the plugin marks as secret.

@@ -1,0 +1,81 @@
+package story
+
+import (
+	"time"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// What a suite has that says nothing else.
+const (
+	defaultRepeats = 1
+	defaultTimeout = 10 * time.Minute
+	defaultRetries = 2
+)
+
+// Bounds that no sensible suite passes.
+const (
+	maxRepeats = 10_000
+	maxRetries = 100
+)
+
+func (l *loader) decodeSuite(b *hclsyntax.Block) {
+	l.checkName("suite", b.Labels[0], b.LabelRanges[0])
+	attrs, _ := l.content(b.Body, &suiteBody, b.DefRange())
+	s := l.suite
+	s.Name = b.Labels[0]
+	s.Repeats, s.Timeout, s.Retries = defaultRepeats, defaultTimeout, defaultRetries
+	if n, ok := l.intAttr(attrs["repeats"], l.root, 1, maxRepeats); ok {
+		s.Repeats = n
+	}
+	if n, ok := l.intAttr(attrs["retries"], l.root, 0, maxRetries); ok {
+		s.Retries = n
+	}
+	if d := l.durationAttr(attrs["timeout"], l.root); d > 0 {
+		s.Timeout = d
+	}
+	if v, ok := l.typed(attrs["budget_usd"], l.root, cty.Number); ok {
+		s.BudgetUSD, _ = v.AsBigFloat().Float64()
+		if s.BudgetUSD <= 0 {
+			l.found.fail(attrs["budget_usd"].Expr.Range(), "number out of range", "\"budget_usd\" is greater than 0; leave it out for no budget.")
+		}
+	}
+	l.suiteHosts(attrs["hosts"], b)
+}
+
+// suiteHosts settles which hosts the suite runs on: all that are declared, or
+// those listed.
+func (l *loader) suiteHosts(a *hclsyntax.Attribute, b *hclsyntax.Block) {
+	names := l.order.hosts
+	if a != nil {
+		listed, ok := l.refsAttr(a, l.root, "host", l.root.hosts)
+		if !ok {
+			return
+		}
+		names = l.unique(a, listed)
+		if len(names) == 0 {
+			l.found.fail(a.Expr.Range(), "no hosts", "The list is empty. Leave \"hosts\" out to run on every host that is declared.")
+		}
+	} else if len(names) == 0 && len(l.blocks["host"]) == 0 {
+		l.found.fail(b.DefRange(), "no hosts", "The suite has nothing to run on. Add a block: host \"name\" { driver = \"...\" }.")
+	}
+	for _, n := range names {
+		l.suite.Hosts = append(l.suite.Hosts, l.hosts[n].config)
+	}
+}
+
+// unique leaves out what a list names again, with a warning.
+func (l *loader) unique(a *hclsyntax.Attribute, names []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for i, n := range names {
+		if seen[n] {
+			l.found.warn(elementRange(a.Expr, i), "duplicate element", "%q has %q already.", a.Name, n)
+			continue
+		}
+		seen[n] = true
+		out = append(out, n)
+	}
+	return out
+}

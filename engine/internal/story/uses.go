@@ -1,0 +1,122 @@
+package story
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/evalengine/evalengine/engine/eval"
+)
+
+// cutScorer splits module/scorer.
+func cutScorer(label string) (module, scorer string, ok bool) {
+	module, scorer, ok = strings.Cut(label, "/")
+	return module, scorer, ok && module != "" && scorer != "" && !strings.Contains(scorer, "/")
+}
+
+// use reads an assert, measure or judge block; it returns false where it
+// reported an error.
+func (l *loader) use(b *hclsyntax.Block, s *eval.Story, st *storyBlock, late *scope) (eval.ScorerUse, bool) {
+	label := b.Labels[0]
+	spec := l.scorer(b)
+	if spec == nil {
+		return eval.ScorerUse{}, false
+	}
+	if !l.sameRole(b, spec) {
+		return eval.ScorerUse{}, false
+	}
+	u := eval.ScorerUse{Name: label, Scorer: label, Role: spec.Role, Source: toSource(b.DefRange())}
+	module, name, _ := cutScorer(label)
+	sch, err := l.catalog.compile(scorerKey(module, name), spec.Params)
+	if err != nil {
+		l.found.fail(b.LabelRanges[0], "scorer cannot be used", "Scorer %q: %v.", label, err)
+		return u, false
+	}
+	var except []string
+	if spec.Role == eval.RoleJudge {
+		except = []string{"model"}
+		u.Model, _ = l.refAttr(b.Body.Attributes["model"], st.scope, "model", l.root.models)
+		l.granted(b, module, u.Model)
+	}
+	p := l.params(b.Body, sch, late, "Scorer \""+label+"\"", b.DefRange(), except)
+	if p == nil {
+		return u, false
+	}
+	u.Params = p
+	l.pages(b, p, spec, s)
+	return u, true
+}
+
+// scorer finds what a block's label names.
+func (l *loader) scorer(b *hclsyntax.Block) *eval.ScorerSpec {
+	label, rng := b.Labels[0], b.LabelRanges[0]
+	module, name, ok := cutScorer(label)
+	if !ok {
+		l.found.fail(rng, "unusable name of a scorer", "A scorer is named MODULE/SCORER, such as \"tools/called\".")
+		return nil
+	}
+	if m := l.modules[module]; m != nil && !m.usable {
+		return nil
+	}
+	a := l.catalog.answer(moduleKey(module))
+	if a.err != nil {
+		known := append(slices.Clone(l.catalog.from.ModuleNames()), l.order.modules...)
+		l.missing(rng, "scorer module", module, a.err, known)
+		return nil
+	}
+	spec := a.manifest.Scorer(name)
+	if spec == nil {
+		var known []string
+		for i := range a.manifest.Scorers {
+			known = append(known, a.manifest.Scorers[i].Name)
+		}
+		l.found.fail(rng, "unknown scorer", "%s", sentence(fmt.Sprintf("The module %q has no scorer %q.", module, name), suggest(name, known)))
+	}
+	return spec
+}
+
+func (l *loader) sameRole(b *hclsyntax.Block, spec *eval.ScorerSpec) bool {
+	if spec.Role == role(b) {
+		return true
+	}
+	why := map[eval.Role]string{
+		eval.RoleAssert:  "it decides whether a trial passes",
+		eval.RoleMeasure: "it informs and never fails a trial",
+		eval.RoleJudge:   "it may ask a model and never fails a trial",
+	}[spec.Role]
+	l.found.fail(b.TypeRange, "wrong role", "%q is no %s: %s. Write %s %q { ... }.", b.Labels[0], b.Type, why, spec.Role, b.Labels[0])
+	return false
+}
+
+// granted checks that a module of the suite's own may use the model.
+func (l *loader) granted(b *hclsyntax.Block, module, model string) {
+	m := l.modules[module]
+	if m == nil || model == "" || slices.Contains(m.config.Grants.Models, model) {
+		return
+	}
+	l.found.fail(b.Body.Attributes["model"].Expr.Range(), "model not granted",
+		"The scorer module %q may not use model.%s: add it to \"models\" in its grants, at %s.", module, model, at(m.block.DefRange()))
+}
+
+// pages warns of a scorer that looks at pages in a story that takes none, and
+// refuses names of pages that are not taken.
+func (l *loader) pages(b *hclsyntax.Block, p *params, spec *eval.ScorerSpec, s *eval.Story) {
+	if !slices.Contains(spec.Needs, eval.PartPagesHTML) && !slices.Contains(spec.Needs, eval.PartPagesImage) {
+		return
+	}
+	var names []string
+	for _, c := range s.Captures {
+		names = append(names, c.Name)
+	}
+	if len(names) == 0 {
+		l.found.warn(b.DefRange(), "no pages to look at", "%q looks at captured pages and the story captures none: its score will be skipped. Add capture \"home\" { url = ... }.", b.Labels[0])
+		return
+	}
+	for _, leaf := range p.named("page", "pages") {
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(leaf.text, n) }) && !strings.Contains(leaf.text, "*") {
+			l.found.fail(leaf.rng, "unknown page", "%s", sentence(fmt.Sprintf("The story captures no page %q.", leaf.text), suggest(leaf.text, names)))
+		}
+	}
+}
