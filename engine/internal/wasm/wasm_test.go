@@ -1,0 +1,101 @@
+package wasm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evalengine/evalengine/engine/eval"
+)
+
+// workerArg makes the test binary a scorer worker.
+const workerArg = "scorer-worker"
+
+var cacheDir, plainFile string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == workerArg {
+		if err := ServeWorker(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	dir, err := os.MkdirTemp("", "wasm-test-")
+	if err != nil {
+		panic(err)
+	}
+	cacheDir, plainFile = filepath.Join(dir, "cache"), filepath.Join(dir, "plain.wasm")
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// plain builds the module of testdata/plain once.
+var plainModule = sync.OnceValues(func() ([]byte, error) {
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w",
+		"-o", plainFile, "./testdata/plain")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return os.ReadFile(plainFile)
+})
+
+func loadPlain(tb testing.TB, rt *Runtime, g eval.Grants) *Module {
+	tb.Helper()
+	b, err := plainModule()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return load(tb, rt, b, g)
+}
+
+func load(tb testing.TB, rt *Runtime, module []byte, g eval.Grants) *Module {
+	tb.Helper()
+	m, err := rt.Load(tb.Context(), "plain", module, "", g)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+func newRuntime(tb testing.TB, o Options) *Runtime {
+	tb.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o.Command = []string{exe, workerArg}
+	if o.CacheDir == "" {
+		o.CacheDir = cacheDir
+	}
+	rt, err := New(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := rt.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return rt
+}
+
+// seconds gives scorers that end little time to prove that they do not.
+func seconds(n float64) eval.Grants {
+	return eval.Grants{Timeout: time.Duration(n * float64(time.Second))}
+}
+
+func uses(scorers ...string) []eval.Use {
+	var list []eval.Use
+	for _, s := range scorers {
+		list = append(list, eval.Use{Name: s, Scorer: s})
+	}
+	return list
+}
