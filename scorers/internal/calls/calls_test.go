@@ -1,0 +1,146 @@
+package calls
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/scorers/internal/steptest"
+	"github.com/evalengine/evalengine/scorers/scorer"
+	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
+)
+
+func logOf(steps, tools string) *Log {
+	return New(&scorer.Input{ScoreInput: &eval.ScoreInput{Steps: steptest.Steps(steps), Tools: steptest.Tools(tools)}})
+}
+
+func TestMessages(t *testing.T) {
+	tests := []struct {
+		name, steps string
+		want        []int
+	}{
+		{"one after the other", "call a s/x {}\nok a 1\ncall b s/x {}\nok b 1", []int{1, 2}},
+		{"at once", "call a s/x {}\nsay and\ncall b s/x {}\nok b 1\nok a 1\ncall c s/x {}", []int{1, 1, 2}},
+		{"two turns", "call a s/x {}\nuser go on | turn=2\ncall b s/x {}", []int{1, 2}},
+		{"a sub-agent's between", "call k /Task {}\ncall a s/x {} | parent=k\nok a 1\ncall b s/x {}\nok k 1\ncall c s/x {}", []int{1, 2, 1, 3}},
+		{"none", "say hello", []int{}},
+	}
+	for _, tt := range tests {
+		if got := logOf(tt.steps, "").message; !slices.Equal(got, tt.want) {
+			t.Errorf("%s: messages = %v; want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestHiddenError(t *testing.T) {
+	tests := []struct {
+		text string
+		want bool
+	}{
+		{"Error: no such page", true},
+		{"error: no such page", true},
+		{"ERROR 404: gone", true},
+		{"Error calling tool: x", true},
+		{"Error", true},
+		{"Error\ndetails", true},
+		{"Errors: 0", false},
+		{"Error handling guide", false},
+		{"Error handling is a wide field and much has been written about it: read on", false},
+		{"No error", false},
+		{"", false},
+		{`{"status":false,"error":"x"}`, true},
+		{`{"success":false}`, true},
+		{`{"ok":false}`, true},
+		{`{"ok":true,"error":"old"}`, false},
+		{`{"error":"x"}`, true},
+		{`{"error":""}`, false},
+		{`{"error":null}`, false},
+		{`{"error":{}}`, false},
+		{`{"error":{"code":1}}`, true},
+		{`{"error":true}`, true},
+		{`{"status":"false"}`, false},
+		{`{"status":`, false},
+		{`[{"ok":false}]`, false},
+		{"Error: result (179,889 characters) exceeds maximum allowed tokens. Output has been saved to /tmp/x.txt", false},
+	}
+	for _, tt := range tests {
+		c := eval.Call{Status: eval.CallOK, Result: eval.JSON(`{"content":[{"type":"text","text":` + jsonv.Quote(tt.text) + `}]}`)}
+		if got := HiddenError(&c); (got != "") != tt.want {
+			t.Errorf("HiddenError(%q) = %q; want an error: %v", tt.text, got, tt.want)
+		}
+	}
+	l := logOf("call a s/x {}\nerror a Error: x\ncall b s/x {}", "")
+	if HiddenError(&l.Calls[0]) != "" || HiddenError(&l.Calls[1]) != "" {
+		t.Error("an error that is marked, or a call without a result, hides an error")
+	}
+}
+
+func TestResultText(t *testing.T) {
+	tests := []struct{ result, want string }{
+		{`{"content":[{"type":"text","text":"a"},{"type":"image","data":"x"},{"type":"text","text":"b"}]}`, "a\nb"},
+		{`{"content":[],"structuredContent":{"a":1}}`, `{"a":1}`},
+		{`{"error":{"code":-1,"message":"no"}}`, "no"},
+		{`{"content":[{"type":"image"}]}`, `{"content":[{"type":"image"}]}`},
+		{`{"content":[{"type":"text","text":"cut \ud83d"}]}`, "cut \uFFFD"},
+		{`not JSON`, ""},
+		{``, ""},
+	}
+	for _, tt := range tests {
+		if got := ResultText(&eval.Call{Result: eval.JSON(tt.result)}); got != tt.want {
+			t.Errorf("ResultText(%s) = %q; want %q", tt.result, got, tt.want)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	l := logOf("call a /Bash {}\ncall b x/ghost {}", "a/list\nb/list\na/data_cms_tool\na/collections_create")
+	tests := []struct{ pattern, want string }{
+		{"a/list", ""},
+		{"*", ""},
+		{"/Nope", ""},
+		{"Bash", ""},
+		{"ghost", ""},
+		{"list", `tool "list" is ambiguous: it is a/list and b/list; write the server in front, or any_server = true`},
+		{"c/list", `tool "c/list" is not offered by the target (closest: a/list); a tool of the host's own is written /c/list`},
+		{"collection_create", `tool "collection_create" is not offered by the target (closest: a/collections_create); a tool of the host's own is written /collection_create`},
+		{"qqqq", `tool "qqqq" is not offered by the target; a tool of the host's own is written /qqqq`},
+	}
+	for _, tt := range tests {
+		got := ""
+		if err := l.Resolve(tt.pattern, false); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("Resolve(%q) = %q; want %q", tt.pattern, got, tt.want)
+		}
+	}
+	if err := l.Resolve("list", true); err != nil {
+		t.Errorf("Resolve(list, any server) = %v", err)
+	}
+	if err := logOf("", "").Resolve("list", false); err != nil {
+		t.Errorf("Resolve without a tool list = %v", err)
+	}
+}
+
+func FuzzCall(f *testing.F) {
+	f.Add(`{"actions":[{"a":{}},{"action":"b"}]}`, `{"content":[{"type":"text","text":"Error: x"}]}`, true)
+	f.Add(`"{\"a\":1}"`, `{"structuredContent":{"status":false}}`, false)
+	f.Fuzz(func(t *testing.T, arguments, result string, bad bool) {
+		l := &Log{Calls: []eval.Call{{
+			Tool: "x", Arguments: eval.JSON(arguments), BadArguments: bad, Result: eval.JSON(result), Status: eval.CallOK,
+		}}}
+		c := &l.Calls[0]
+		a := l.ArgumentsOf(c)
+		if a.Value.Exists() == (a.Problem != "") {
+			t.Errorf("arguments %q: value %v, problem %q", arguments, a.Value.Exists(), a.Problem)
+		}
+		for _, action := range Actions(c) {
+			if !action.Arguments.Exists() {
+				t.Errorf("arguments %q: action %q has no value", arguments, action.Name)
+			}
+		}
+		if HiddenError(c) != "" && ResultText(c) == "" {
+			t.Errorf("result %q: an error without text", result)
+		}
+	})
+}

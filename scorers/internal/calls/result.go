@@ -1,0 +1,99 @@
+package calls
+
+import (
+	"strings"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
+)
+
+// ResultText returns the text of a call's result: of its text content, joined by
+// line breaks, or the structured content where there is no text.
+func ResultText(c *eval.Call) string {
+	v, err := jsonv.Parse(c.Result)
+	if err != nil {
+		return ""
+	}
+	var texts []string
+	for _, item := range v.Get("content").Elements() {
+		if s, ok := item.Get("text").Str(); ok {
+			texts = append(texts, s)
+		}
+	}
+	if len(texts) > 0 {
+		return strings.Join(texts, "\n")
+	}
+	if s := v.Get("structuredContent"); !s.IsNull() {
+		return s.String()
+	}
+	if m, ok := v.Get("error").Get("message").Str(); ok {
+		return m
+	}
+	return v.String()
+}
+
+// HostTruncated reports whether the host kept a result from the agent because it
+// was too large, and gave it a notice in its place.
+func HostTruncated(text string) bool {
+	head := strings.ToLower(text[:min(len(text), 500)])
+	return strings.Contains(head, "exceeds maximum allowed tokens") ||
+		strings.Contains(head, "characters) exceeds maximum allowed")
+}
+
+// HiddenError returns what a result says that reports an error although it is not
+// marked as one, "" where it reports none: a text that begins with "Error:" or the
+// like, or an object whose status, success or ok is false or whose error is set.
+func HiddenError(c *eval.Call) string {
+	const limit = 64 << 10
+	if c.Status != eval.CallOK {
+		return ""
+	}
+	text := strings.TrimSpace(ResultText(c))
+	if text == "" || HostTruncated(text) {
+		return ""
+	}
+	if isErrorLine(text) {
+		return text
+	}
+	if text[0] == '{' && len(text) <= limit {
+		if v, err := jsonv.Parse([]byte(text)); err == nil && reportsError(v) {
+			return text
+		}
+	}
+	return ""
+}
+
+// isErrorLine reports whether the first line is "Error", or begins with "Error:"
+// or "Error" and a few words or a code before a colon.
+func isErrorLine(text string) bool {
+	const word, before = "error", 40
+	if len(text) < len(word) || !strings.EqualFold(text[:len(word)], word) {
+		return false
+	}
+	line, _, _ := strings.Cut(text[len(word):], "\n")
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return true
+	}
+	next := text[len(word)]
+	colon := strings.IndexByte(line, ':')
+	return colon >= 0 && colon <= before && (next == ':' || next == ' ' || next == '(' || next == '[')
+}
+
+func reportsError(v jsonv.Value) bool {
+	for _, name := range [...]string{"status", "success", "ok"} {
+		if b, ok := v.Get(name).Bool(); ok {
+			return !b
+		}
+	}
+	switch e := v.Get("error"); e.Kind() {
+	case jsonv.String:
+		return e.String() != ""
+	case jsonv.Object:
+		return e.Len() > 0
+	case jsonv.Bool:
+		b, _ := e.Bool()
+		return b
+	}
+	return false
+}
