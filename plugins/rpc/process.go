@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/internal/proc"
 )
 
 // DefaultStartTimeout bounds a plugin's start where a [Command] says nothing.
@@ -211,4 +212,10 @@ func (r *process) said() string {
 		return fmt.Sprintf("; it said %q", l)
 	}
 	return ""
+}
+
+// Children lists the living processes that the plugin has started, directly or
+// not, and that still belong to it.
+func (p *Process) Children() []int {
+	return proc.Members(p.Pid(), EnvMark+"="+p.run.mark)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,9 @@ func TestMarkIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	for !marked(cmd.Process.Pid, "A=1") { // not before its exec is done
+		runtime.Gosched()
+	}
 	for mark, want := range map[string]bool{"MARK=abc": true, "MARK=ab": false, "ARK=abc": false, "A=1": true, "": false} {
 		if got := marked(cmd.Process.Pid, mark); got != want {
 			t.Errorf("marked(%q) = %v; want %v", mark, got, want)

@@ -51,12 +51,17 @@ func awaitExit(pid int) {
 
 // end kills every process of the session and every process that carries the
 // mark, until there is none: also those that moved to a process group or session
-// of their own.
+// of their own. It looks twice, because a process in the middle of exec has no
+// environment for a moment.
 func end(session int, mark string, born uint64) {
 	deadline := time.Now().Add(endBound)
+	none := 0
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		pids := members(session, mark, born)
-		if len(pids) == 0 || time.Now().After(deadline) {
+		if none++; len(pids) > 0 {
+			none = 0
+		}
+		if none == 2 || time.Now().After(deadline) {
 			return
 		}
 		for _, pid := range pids {
@@ -67,7 +72,7 @@ func end(session int, mark string, born uint64) {
 }
 
 // Members lists the living processes of a session, its leader left out, and
-// those that carry the mark.
+// those that carry the mark. Session 0 is none: it is the kernel's.
 func Members(session int, mark string) []int { return members(session, mark, 0) }
 
 // members leaves out processes born before the session.
@@ -88,7 +93,7 @@ func members(session int, mark string, born uint64) []int {
 		if !s.alive || s.start < born {
 			continue
 		}
-		if s.session == session || marked(pid, mark) {
+		if (session > 0 && s.session == session) || marked(pid, mark) {
 			pids = append(pids, pid)
 		}
 	}
