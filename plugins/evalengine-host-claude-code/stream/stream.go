@@ -49,6 +49,8 @@ type turn struct {
 	lastText string // of the agent itself
 	failure  string // the error of the last message of the agent itself
 	calls    map[string]string
+	open     int  // calls of the agent itself without a result
+	results  bool // the last of the agent's own lines are results of its calls
 }
 
 // New returns a parser for a process that was given those servers.
@@ -75,6 +77,10 @@ func (p *Parser) Ended() bool { return p.result != nil }
 // Responses is how many answers of the model the turn has shown, without those to
 // sub-agents.
 func (p *Parser) Responses() int { return p.main }
+
+// Continues reports whether the model is about to be asked again: the agent's last
+// lines are results of its calls, and none is missing.
+func (p *Parser) Continues() bool { return p.results && p.open == 0 }
 
 // Line reads one line of output.
 func (p *Parser) Line(l agentproc.Line) {
@@ -138,7 +144,7 @@ func (p *Parser) assistant(e *event, l agentproc.Line) {
 	main := e.Parent == ""
 	real := e.Message.Model != synthetic
 	if main {
-		p.failure = string(e.Error)
+		p.failure, p.results = string(e.Error), false
 	}
 	if real && e.Message.ID != "" && !p.messages[e.Message.ID] {
 		p.messages[e.Message.ID] = true
@@ -211,6 +217,9 @@ func (p *Parser) call(s *eval.Step, b block) {
 	if len(p.calls) < MaxSteps {
 		p.calls[b.ID] = s.Tool
 	}
+	if s.Parent == "" {
+		p.open++
+	}
 	p.emit(eval.Event{Progress: "calls " + agentout.Cut(s.Tool, 100)})
 }
 
@@ -221,6 +230,9 @@ func (p *Parser) user(e *event, l agentproc.Line) {
 		if b.ToolUseID != "" {
 			results++
 		}
+	}
+	if e.Parent == "" && results > 0 {
+		p.results = true
 	}
 	for _, b := range list {
 		switch {
@@ -243,6 +255,9 @@ func (p *Parser) user(e *event, l agentproc.Line) {
 func (p *Parser) toolResult(e *event, b block, l agentproc.Line, own []byte) {
 	if p.seen.Again("result", b.ToolUseID) {
 		return
+	}
+	if e.Parent == "" && p.open > 0 {
+		p.open--
 	}
 	result := toolResult(b, own)
 	s := eval.Step{

@@ -96,7 +96,7 @@ func Model(t *testing.T, script string) *model.Server {
 
 // Server is an MCP server over streamable HTTP that asks for a bearer token. Its
 // tools are get_item and list_items, which say that they only read, delete_item,
-// which says nothing, and admin.tools.list, whose name no agent can carry.
+// which says nothing, and zone.list.all, whose name no agent can carry.
 type Server struct {
 	Endpoint eval.Endpoint
 
@@ -140,7 +140,7 @@ func (s *Server) server(name string) *mcp.Server {
 		{Name: "get_item", Description: "Gets an item.", Annotations: reads},
 		{Name: "list_items", Description: "Lists items.", Annotations: reads},
 		{Name: "delete_item", Description: "Deletes an item."},
-		{Name: "admin.tools.list", Description: "Lists tools.", Annotations: reads},
+		{Name: "zone.list.all", Description: "Lists tools.", Annotations: reads},
 	} {
 		mcp.AddTool(srv, t, func(_ context.Context, _ *mcp.CallToolRequest, in item) (*mcp.CallToolResult, any, error) {
 			s.mu.Lock()
