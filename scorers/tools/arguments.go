@@ -2,30 +2,31 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/scorers/internal/calls"
+	"github.com/evalengine/evalengine/scorers/internal/match"
 	"github.com/evalengine/evalengine/scorers/internal/text"
-	"github.com/evalengine/evalengine/scorers/internal/tree"
 	"github.com/evalengine/evalengine/scorers/scorer"
 )
 
 func registerArguments() {
 	register("arguments", eval.RoleAssert, eval.DimensionOutcome,
 		"Passes if the arguments of the tool's calls match. No call does not pass. Arguments that are not JSON never match; a JSON string of JSON is decoded once, and the reason says so; null is an empty object where the tool requires nothing. With action, the arguments are the action's own. Errored if the record holds only a part of arguments that decide.",
-		arguments, toolParam, matchParam, valueParam, pointerParam, whichParam,
-		actionParam, statusParam, turnParam, scopeParam, anyServerParam)
+		arguments, slices.Concat([]eval.Attribute{toolParam}, match.Params(), []eval.Attribute{
+			whichParam, actionParam, statusParam, turnParam, scopeParam, anyServerParam,
+		})...)
 }
 
 func arguments(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
-	m, err := newMatcher(p)
+	m, err := match.New(p)
 	if err != nil {
 		return scorer.Result{}, err
 	}
-	pointer := p.String("pointer")
 	return matchCalls(in, p, actionFilter(p, p.String("tool")), func(l *calls.Log, h calls.Hit) look {
 		if h.Action.Name != "" {
-			return look{wrong: at(h.Action.Arguments, pointer, m)}
+			return look{wrong: m.Wrong(h.Action.Arguments)}
 		}
 		a := l.ArgumentsOf(h.Call)
 		switch {
@@ -34,21 +35,12 @@ func arguments(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 		case a.Problem != "":
 			return look{wrong: a.Problem}
 		}
-		found := look{wrong: at(a.Value, pointer, m)}
+		found := look{wrong: m.Wrong(a.Value)}
 		if a.DoublyEncoded {
 			found.note = "the arguments are a JSON string of JSON, decoded once"
 		}
 		return found
 	})
-}
-
-// at matches the part of v that a pointer names.
-func at(v tree.Value, pointer string, m matcher) string {
-	part := v.Find(pointer)
-	if !part.Exists() {
-		return "nothing at " + tree.Cut(pointer, 120)
-	}
-	return m(part)
 }
 
 // look is what a look at one call found.
@@ -64,9 +56,6 @@ type look struct {
 
 // matchCalls looks at each call that the parameters mean and folds what it finds.
 func matchCalls(in *scorer.Input, p scorer.Params, f calls.Filter, inspect func(*calls.Log, calls.Hit) look) (scorer.Result, error) {
-	if err := tree.CheckPointer(p.String("pointer")); err != nil {
-		return scorer.Result{}, err
-	}
 	l := calls.New(in)
 	if err := l.Resolve(f.Pattern, p.Bool("any_server")); err != nil {
 		return scorer.Result{}, err

@@ -20,6 +20,8 @@ var (
 		Enum: []string{"any", "ok", "error", "unfinished"}, Doc: "Counts only calls that ended like this."}
 	scopeParam = eval.Attribute{Name: "scope", Type: "string", Default: eval.JSON(`"all"`),
 		Enum: []string{"all", "main"}, Doc: "all counts the calls of sub-agents, main does not."}
+	whichParam = eval.Attribute{Name: "which", Type: "string", Default: eval.JSON(`"any"`),
+		Enum: []string{"any", "all", "first", "last"}, Doc: "Which of the calls must match."}
 	turnParam = eval.Attribute{Name: "turn", Type: "number",
 		Doc: "Counts only calls of this turn; the first is 1."}
 	anyServerParam = eval.Attribute{Name: "any_server", Type: "bool", Default: eval.JSON(`false`),

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/scorers/internal/calls"
+	"github.com/evalengine/evalengine/scorers/internal/match"
 	"github.com/evalengine/evalengine/scorers/internal/tree"
 	"github.com/evalengine/evalengine/scorers/scorer"
 	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
@@ -11,16 +14,16 @@ import (
 func registerResult() {
 	register("result", eval.RoleAssert, eval.DimensionOutcome,
 		"Passes if the results of the tool's calls match. The text of a result is looked at as JSON where it is JSON, unless match is contains or regex; pointer goes into it. Skipped, not failed, if the host kept a result from the agent because it was too large.",
-		result, toolParam, matchParam, valueParam, pointerParam, whichParam,
-		statusParam, turnParam, scopeParam, anyServerParam)
+		result, slices.Concat([]eval.Attribute{toolParam}, match.Params(), []eval.Attribute{
+			whichParam, statusParam, turnParam, scopeParam, anyServerParam,
+		})...)
 }
 
 func result(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
-	m, err := newMatcher(p)
+	m, err := match.New(p)
 	if err != nil {
 		return scorer.Result{}, err
 	}
-	pointer := p.String("pointer")
 	return matchCalls(in, p, filter(p, p.String("tool")), func(l *calls.Log, h calls.Hit) look {
 		if h.Status == eval.CallUnfinished {
 			return look{wrong: "the call has no result"}
@@ -32,7 +35,7 @@ func result(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 		case l.ResultCut(h.Call):
 			return look{unknown: "the record holds only a part of the result of " + h.Step}
 		}
-		return look{wrong: at(resultValue(text), pointer, m)}
+		return look{wrong: m.Wrong(resultValue(text))}
 	})
 }
 
