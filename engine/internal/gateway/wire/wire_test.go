@@ -40,7 +40,9 @@ func TestEnvelope(t *testing.T) {
 			func(m *Message, e *Envelope) string { return e.Cancels.Raw }, `"a"`},
 		{"null id", `{"id":null,"method":"x"}`, "notification", nil, ""},
 		{"stateless", `{"id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, "request",
-			func(m *Message, e *Envelope) string { return e.Version + map[bool]string{true: " stateless"}[e.Stateless] }, "2026-07-28 stateless"},
+			func(m *Message, e *Envelope) string {
+				return e.Version + map[bool]string{true: " stateless"}[e.Stateless]
+			}, "2026-07-28 stateless"},
 		{"more pages", `{"id":1,"result":{"tools":[],"nextCursor":"c","resultType":"complete"}}`, "response",
 			func(m *Message, e *Envelope) string {
 				return string(m.Slice(e.Tools, 9)) + " " + e.ResultType + map[bool]string{true: " more"}[e.More]

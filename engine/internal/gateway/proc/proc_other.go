@@ -1,0 +1,15 @@
+//go:build !linux
+
+package proc
+
+import "os/exec"
+
+// Where there is no list of a session's processes, the program alone is ended.
+
+func detach(*exec.Cmd) {}
+
+func awaitExit(cmd *exec.Cmd) { cmd.Process.Wait() }
+
+func killSession(cmd *exec.Cmd) { cmd.Process.Kill() }
+
+func terminateSession(cmd *exec.Cmd) { cmd.Process.Kill() }

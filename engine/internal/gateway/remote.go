@@ -1,0 +1,391 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evalengine/evalengine/engine/internal/gateway/sse"
+	"github.com/evalengine/evalengine/engine/internal/gateway/wire"
+)
+
+// remote passes the agent's sessions on to a server that speaks streamable HTTP:
+// each is a session of the server's own, headers and event ids included.
+type remote struct {
+	s      *server
+	client *http.Client
+
+	mu   sync.Mutex
+	open map[[2]string]*flight // by session and id
+}
+
+// trip is one HTTP request of the agent's. A response belongs to a request of
+// the same trip; only where the agent fetches lost events does it come on
+// another.
+type trip struct {
+	ctx     context.Context
+	session string
+	open    map[string]*flight
+}
+
+func newRemote(s *server) *remote {
+	return &remote{s: s, open: map[[2]string]*flight{}, client: &http.Client{Transport: newTransport(), CheckRedirect: sameHost}}
+}
+
+// sameHost follows a server that moves its own path, and no further: the
+// headers may hold keys.
+func sameHost(req *http.Request, via []*http.Request) error {
+	if len(via) > 5 || req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// hopHeaders belong to one connection, or to the gateway's own endpoint.
+var hopHeaders = map[string]bool{
+	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Proxy-Authenticate": true, "Proxy-Authorization": true,
+	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Content-Length": true,
+	"Authorization": true, "Origin": true, "Referer": true, "Cookie": true, "Accept-Encoding": true,
+}
+
+func copyHeaders(to, from http.Header) {
+	named := strings.Split(from.Get("Connection"), ",")
+	for name, values := range from {
+		if hopHeaders[name] {
+			continue
+		}
+		to[name] = append([]string(nil), values...)
+	}
+	for _, name := range named {
+		to.Del(strings.TrimSpace(name))
+	}
+}
+
+func (u *remote) post(w http.ResponseWriter, r *http.Request, m *wire.Message) {
+	t := &trip{ctx: r.Context(), session: r.Header.Get(sessionHeader), open: map[string]*flight{}}
+	u.s.fromAgent(t.session, m)
+	forward, own := u.admit(t, m)
+	if forward == nil && len(own) == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	out := newAnswer(w, r, requests(m))
+	for _, reply := range own {
+		if out.send(reply, sse.Event{}) != nil {
+			return
+		}
+	}
+	if forward == nil {
+		return
+	}
+	defer forward.Release()
+	resp, err := u.send(r, forward)
+	if err != nil {
+		u.failed(w, r, err)
+		return
+	}
+	defer resp.Body.Close()
+	u.back(w, out, resp, t)
+}
+
+func requests(m *wire.Message) int {
+	n := 0
+	for i := range m.List {
+		if m.List[i].IsRequest() {
+			n++
+		}
+	}
+	return n
+}
+
+// admit opens the message's requests and answers those that a tool change takes
+// out.
+func (u *remote) admit(t *trip, m *wire.Message) (forward *wire.Message, own []*wire.Message) {
+	var kept []int
+	for i := range m.List {
+		e := &m.List[i]
+		switch {
+		case e.IsRequest():
+			f := u.s.request(t.session, m, e)
+			if reply := u.s.intercept(f); reply != nil {
+				own = append(own, reply)
+				continue
+			}
+			u.depart(t, f)
+		case e.Method == "notifications/cancelled":
+			u.mu.Lock()
+			if f := u.open[[2]string{t.session, e.Cancels.Raw}]; f != nil {
+				f.cancelled()
+			}
+			u.mu.Unlock()
+		}
+		kept = append(kept, i)
+	}
+	switch {
+	case len(kept) == len(m.List):
+		return m.Retain(), own
+	case len(kept) > 0:
+		return pick(m, kept), own
+	}
+	return nil, own
+}
+
+// maxOpen bounds the requests whose response may come on another trip.
+const maxOpen = 10_000
+
+func (u *remote) depart(t *trip, f *flight) {
+	t.open[f.id] = f
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if t.session != "" && len(u.open) < maxOpen {
+		u.open[[2]string{t.session, f.id}] = f
+	}
+}
+
+func (u *remote) send(r *http.Request, m *wire.Message) (*http.Response, error) {
+	var body io.Reader
+	if m != nil {
+		body = m.Reader()
+	}
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, u.s.cfg.URL, body)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil {
+		req.ContentLength = m.Len()
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(m.Reader()), nil }
+	}
+	copyHeaders(req.Header, r.Header)
+	req.Header.Set("Accept-Encoding", "identity")
+	for k, v := range u.s.cfg.Headers {
+		req.Header.Set(k, v)
+		if strings.EqualFold(k, "Host") {
+			req.Host = v
+		}
+	}
+	return u.client.Do(req)
+}
+
+// failed tells the agent's HTTP client what a connection of its own would have.
+func (u *remote) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return
+	}
+	text := plain(err)
+	u.s.troubled("mcp_server_unreachable", text)
+	http.Error(w, fmt.Sprintf("MCP server %q: %s", u.s.cfg.Name, text), http.StatusBadGateway)
+}
+
+// plain is the error without the URL, which may hold a key.
+func plain(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err.Error()
+	}
+	return err.Error()
+}
+
+// back passes the server's answer on.
+func (u *remote) back(w http.ResponseWriter, out *answer, resp *http.Response, t *trip) {
+	if id := resp.Header.Get(sessionHeader); t.session == "" && id != "" {
+		t.session = id
+		for _, f := range t.open {
+			f.session = id
+		}
+	}
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	if out.streams { // the gateway's own answers went first
+		u.merge(out, resp, kind, t)
+		return
+	}
+	copyHeaders(w.Header(), resp.Header)
+	switch kind {
+	case streamType:
+		out.stream(resp.StatusCode)
+		u.events(out, resp.Body, t)
+	case jsonType:
+		u.document(w, resp, t)
+	default:
+		u.other(w, resp, t.session)
+	}
+}
+
+// merge sends what the server says as events after the gateway's own answers.
+func (u *remote) merge(out *answer, resp *http.Response, kind string, t *trip) {
+	if kind == streamType {
+		u.events(out, resp.Body, t)
+		return
+	}
+	m := u.read(resp.Body, t)
+	defer m.Release()
+	if m.Err == nil && m.IsRPC() && u.observe(t, m) {
+		out.send(m, sse.Event{})
+	}
+}
+
+// events passes a stream of events on.
+func (u *remote) events(out *answer, body io.Reader, t *trip) {
+	out.noJSON = true
+	r := sse.NewReader(body)
+	for {
+		b := wire.NewBuilder(u.s.g.hub.o.limits())
+		e, err := r.Next(b)
+		m := b.Done()
+		ok := (err == nil || e.HasData) && u.event(out, e, m, t)
+		m.Release()
+		if err != nil && !errors.Is(err, io.EOF) && t.ctx.Err() == nil {
+			// The stream must not look as if it had ended whole.
+			panic(http.ErrAbortHandler)
+		}
+		if !ok || err != nil {
+			return
+		}
+	}
+}
+
+func (u *remote) event(out *answer, e sse.Event, m *wire.Message, t *trip) bool {
+	switch {
+	case e.Comment:
+		return out.comment() == nil
+	case e.Partial:
+		return false
+	case !e.HasData:
+		return sse.Write(out.out, e, nil) == nil && out.flush() == nil
+	case m.Size == 0: // an event that carries an id and no message
+		return sse.Write(out.out, e, m) == nil && out.flush() == nil
+	case !m.Kept():
+		if m = u.tooLarge(t, m); m == nil {
+			return true
+		}
+	case !u.observe(t, m):
+		return false
+	}
+	return sse.Write(out.out, e, m) == nil && out.flush() == nil
+}
+
+// document passes one JSON document on.
+func (u *remote) document(w http.ResponseWriter, resp *http.Response, t *trip) {
+	m := u.read(resp.Body, t)
+	defer m.Release()
+	switch {
+	case !m.Kept():
+		own := u.tooLarge(t, m)
+		if own == nil {
+			http.Error(w, "answer too large", http.StatusBadGateway)
+			return
+		}
+		m = own
+	case m.Err == nil && m.IsRPC():
+		if !u.observe(t, m) {
+			return
+		}
+	default:
+		u.logHTTP(t.session, resp.StatusCode, m)
+	}
+	w.Header().Set("Content-Length", strconv.FormatInt(m.Len(), 10))
+	w.WriteHeader(resp.StatusCode)
+	m.WriteTo(w)
+}
+
+// read takes a whole document. What was cut must not look whole to the agent.
+func (u *remote) read(body io.Reader, t *trip) *wire.Message {
+	b := wire.NewBuilder(u.s.g.hub.o.limits())
+	if _, err := io.Copy(b, body); err != nil {
+		b.Done().Release()
+		panic(http.ErrAbortHandler)
+	}
+	return b.Done()
+}
+
+// tooLarge is the answer in place of one that passes the limit; nil where the
+// message is none.
+func (u *remote) tooLarge(t *trip, m *wire.Message) *wire.Message {
+	for i := range m.List {
+		if f := u.take(t, &m.List[i]); f != nil {
+			return f.tooLarge(m)
+		}
+	}
+	u.s.tooLarge(m)
+	return nil
+}
+
+// other passes an answer on that is no message.
+func (u *remote) other(w http.ResponseWriter, resp *http.Response, session string) {
+	b := wire.NewBuilder(wire.Limits{Max: 64 << 10, Memory: 64 << 10})
+	w.WriteHeader(resp.StatusCode)
+	io.Copy(io.MultiWriter(w, b), resp.Body)
+	m := b.Done()
+	defer m.Release()
+	if resp.StatusCode >= 300 || m.Size > 0 {
+		u.logHTTP(session, resp.StatusCode, m)
+	}
+}
+
+func (u *remote) logHTTP(session string, status int, m *wire.Message) {
+	u.s.g.log.message(entry{AtMS: ms(u.s.g.since()), Server: u.s.cfg.Name, Session: session, From: fromServer, Kind: "http", Status: status}, m, 4<<10, nil)
+}
+
+func (u *remote) take(t *trip, e *wire.Envelope) *flight {
+	if !e.IsResponse() {
+		return nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	key := [2]string{t.session, e.ID.Raw}
+	f := t.open[e.ID.Raw]
+	if f == nil {
+		f = u.open[key]
+	}
+	delete(t.open, e.ID.Raw)
+	if u.open[key] == f {
+		delete(u.open, key)
+	}
+	return f
+}
+
+// observe records a message of the server's, changes it where a tool change asks
+// for it and holds it back as long; false when the agent is gone.
+func (u *remote) observe(t *trip, m *wire.Message) bool {
+	var delay time.Duration
+	for i := range m.List {
+		e := &m.List[i]
+		if e.IsNotification() {
+			u.s.notice(e)
+		}
+		if f := u.take(t, e); f != nil {
+			delay = max(delay, f.response(m, e))
+		}
+	}
+	var changed []byte
+	if m.Edited() {
+		changed = m.Bytes()
+	}
+	u.s.logged(t.session, fromServer, m, changed)
+	return sleep(delay, t.ctx.Done())
+}
+
+func (u *remote) get(w http.ResponseWriter, r *http.Request) { u.plain(w, r) }
+
+func (u *remote) delete(w http.ResponseWriter, r *http.Request) { u.plain(w, r) }
+
+func (u *remote) plain(w http.ResponseWriter, r *http.Request) {
+	resp, err := u.send(r, nil)
+	if err != nil {
+		u.failed(w, r, err)
+		return
+	}
+	defer resp.Body.Close()
+	u.back(w, newAnswer(w, r, 0), resp, &trip{ctx: r.Context(), session: r.Header.Get(sessionHeader)})
+}
+
+func (u *remote) stderr() string { return "" }
+
+func (u *remote) close() { u.client.CloseIdleConnections() }

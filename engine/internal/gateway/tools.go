@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/gateway/wire"
+)
+
+// maxTools bounds what is kept of one server's list.
+const maxTools = 10_000
+
+// toolList is a server's tools as the agent last saw them.
+type toolList struct {
+	mu       sync.Mutex
+	session  string
+	tools    []eval.Tool
+	lists    int      // lists that were read to their end
+	digests  []string // of those, without repeats in a row
+	notified int      // list_changed notifications
+	empty    bool     // a list without tools came before one with some
+}
+
+// listed takes note of a tools/list answer, after it was changed for the agent.
+func (s *server) listed(f *flight, m *wire.Message, e *wire.Envelope) {
+	if !e.Result.Present() || !m.Kept() {
+		return
+	}
+	b := m.Slice(m.All(), m.Size)
+	if text := s.rewriteTools(b, e.Tools); text != nil {
+		m.Edit(e.Tools, text)
+		s.seen(f, text, e.More)
+		return
+	}
+	if !e.Tools.Present() {
+		s.seen(f, []byte("[]"), e.More)
+		return
+	}
+	s.seen(f, b[e.Tools.Start:e.Tools.End], e.More)
+}
+
+// seen takes one page of tools.
+func (s *server) seen(f *flight, array []byte, more bool) {
+	page := s.parse(array)
+	l := &s.tools
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !f.cursor || l.session != f.session {
+		l.session, l.tools = f.session, nil
+	}
+	l.tools = append(l.tools, page...)
+	if len(l.tools) > maxTools {
+		l.tools = l.tools[:maxTools]
+	}
+	if more {
+		return
+	}
+	l.lists++
+	l.empty = l.empty || len(l.tools) == 0
+	d := Digest(l.tools)
+	if n := len(l.digests); n == 0 || l.digests[n-1] != d {
+		l.digests = append(l.digests, d)
+	}
+}
+
+func (s *server) parse(array []byte) []eval.Tool {
+	var raw []struct {
+		Name        string    `json:"name"`
+		Description string    `json:"description"`
+		InputSchema eval.JSON `json:"inputSchema"`
+		Annotations eval.JSON `json:"annotations"`
+	}
+	if json.Unmarshal(array, &raw) != nil {
+		return nil
+	}
+	var list []eval.Tool
+	for _, r := range raw {
+		t := eval.Tool{Server: s.cfg.Name, Name: r.Name, Description: r.Description, InputSchema: present(r.InputSchema), Annotations: present(r.Annotations)}
+		t.Destructive = hintedDestructive(t.Annotations)
+		for _, rule := range s.g.o.Rules {
+			if !eval.MatchTool(rule.Pattern, t.Server, t.Name) {
+				continue
+			}
+			t.Destructive = t.Destructive || rule.Destructive
+			for _, need := range rule.Requires {
+				if !slices.Contains(t.Requires, need) {
+					t.Requires = append(t.Requires, need)
+				}
+			}
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+func present(j eval.JSON) eval.JSON {
+	if string(j) == "null" {
+		return nil
+	}
+	return j
+}
+
+// hintedDestructive is the server's own word: absent is not taken for true,
+// though the protocol's default is, because then every tool without hints would
+// be destructive.
+func hintedDestructive(annotations eval.JSON) bool {
+	var a struct {
+		Destructive bool `json:"destructiveHint"`
+	}
+	return json.Unmarshal(annotations, &a) == nil && a.Destructive
+}
+
+// Tools are the tools as the agent saw them in its last list of each server,
+// with the suite's rules applied.
+func (g *Gateway) Tools() []eval.Tool {
+	var all []eval.Tool
+	for _, s := range g.servers {
+		s.tools.mu.Lock()
+		all = append(all, s.tools.tools...)
+		s.tools.mu.Unlock()
+	}
+	return all
+}
+
+// Digest is the SHA-256 of what a model sees of a list of tools. Their order and
+// the white space in their schemas do not change it.
+func Digest(tools []eval.Tool) string {
+	lines := make([]string, 0, len(tools))
+	for _, t := range tools {
+		name, _ := json.Marshal([]string{t.Server, t.Name, t.Description})
+		lines = append(lines, fmt.Sprintf("%s%s%s", name, compact(t.InputSchema), compact(t.Annotations)))
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+func compact(j eval.JSON) string {
+	var b bytes.Buffer
+	if json.Compact(&b, j) != nil {
+		return string(j)
+	}
+	return b.String()
+}
