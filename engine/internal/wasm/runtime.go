@@ -47,6 +47,9 @@ type Runtime struct {
 	// compileTimeout is the constant, but in tests.
 	compileTimeout time.Duration
 
+	closing sync.Once
+	closed  error
+
 	mu       sync.Mutex
 	nextSlot int64
 }
@@ -102,13 +105,15 @@ func (rt *Runtime) openCache() error {
 
 // Close ends all workers. It must not be called while anything is scored.
 func (rt *Runtime) Close() error {
-	rt.pure.close()
-	rt.calling.close()
-	rt.spawn.close()
-	if rt.ownCache {
-		return os.RemoveAll(rt.cacheDir)
-	}
-	return nil
+	rt.closing.Do(func() {
+		rt.pure.close()
+		rt.calling.close()
+		rt.spawn.close()
+		if rt.ownCache {
+			rt.closed = os.RemoveAll(rt.cacheDir)
+		}
+	})
+	return rt.closed
 }
 
 func (rt *Runtime) slot() int64 {

@@ -18,6 +18,8 @@ const workerArg = "scorer-worker"
 
 var cacheDir, plainFile string
 
+var startOfTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == workerArg {
 		if err := ServeWorker(context.Background(), os.Stdin, os.Stdout); err != nil {

@@ -163,9 +163,28 @@ func (w *worker) run(ctx context.Context, f *fields) error {
 	case broken != nil:
 		return broken
 	case err != nil:
-		return w.fault(s.log, err)
+		return w.fault(s.log, withLastWords(err, s.log[min(p.quiet(), len(s.log)):]))
 	}
 	return w.done(int64(code), s.log, s.output)
+}
+
+// withLastWords adds what a module wrote before it trapped, which in most
+// languages is the only thing that says why.
+func withLastWords(err error, log []byte) error {
+	for line := range bytes.Lines(log) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return fmt.Errorf("%w: %s", err, line[:min(len(line), 500)])
+		}
+	}
+	return err
+}
+
+// quiet is how much of every call's log comes from initialisation.
+func (p *program) quiet() int {
+	if p.first == nil {
+		return 0
+	}
+	return len(p.first.log)
 }
 
 // ask passes a call of a capability on to the engine and waits for the answer.
