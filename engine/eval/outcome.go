@@ -85,6 +85,7 @@ const (
 	CauseStore       = "store"        // the record could not be written
 	CausePreflight   = "preflight"    // the target offers no tools
 	CauseCircuitOpen = "circuit_open" // too many faults of one provider in a row
+	CauseSuite       = "suite"        // a late value of the suite could not be evaluated
 )
 
 func (f *Fault) Error() string {
