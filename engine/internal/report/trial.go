@@ -30,6 +30,25 @@ func Trial(w io.Writer, r *eval.Record, steps []eval.Step, st Style) {
 	p.trialFindings(r.Findings)
 }
 
+// TrialLine is one ended trial in one line.
+func TrialLine(r *eval.Record, st Style) string {
+	mark, code := st.status(r.Status)
+	parts := []string{st.paint(code, mark) + " " + r.ID, seconds(r.Timings.Total)}
+	if r.Calls.Total > 0 {
+		parts = append(parts, plural(r.Calls.Total, "call"))
+	}
+	if c := Cost(r.Usage); c != "" {
+		parts = append(parts, c)
+	}
+	if len(r.Attempts) > 1 {
+		parts = append(parts, plural(len(r.Attempts), "attempt"))
+	}
+	if r.Reason != "" {
+		parts = append(parts, Line(r.Cause+": "+r.Reason, max(30, st.width()-60)))
+	}
+	return strings.Join(parts, "  ")
+}
+
 func (p *printer) facts(r *eval.Record) {
 	t := r.Timings
 	p.line("  driver %s, agent %s of %s in all", r.Driver, seconds(t.Agent), seconds(t.Total))
