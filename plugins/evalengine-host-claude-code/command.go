@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	"github.com/evalengine/evalengine/plugins/evalengine-host-claude-code/stream"
 	"github.com/evalengine/evalengine/plugins/host/agentout"
 	"github.com/evalengine/evalengine/plugins/host/agentproc"
 )
@@ -21,7 +20,7 @@ const maxLine = 32 << 20
 // launch is everything that a session's process needs.
 type launch struct {
 	command agentproc.Command
-	names   stream.Names
+	names   agentout.Names
 	// secrets are taken out of what is told to people.
 	secrets []string
 }
@@ -32,7 +31,7 @@ func prepare(spec eval.SessionSpec, cfg config) (launch, error) {
 	for _, e := range spec.Servers {
 		servers = append(servers, e.Name)
 	}
-	l := launch{names: stream.NewNames(servers)}
+	l := launch{names: agentout.NewNames(servers, "-")}
 	files, err := writeFiles(spec, cfg, l.names)
 	if err != nil {
 		return l, agentout.Fault(eval.CauseHost, eval.RetryTrial, "preparing the session: "+err.Error())
@@ -57,7 +56,7 @@ func prepare(spec eval.SessionSpec, cfg config) (launch, error) {
 // files are those that the command line names; empty where there is none.
 type files struct{ mcp, settings string }
 
-func writeFiles(spec eval.SessionSpec, cfg config, names stream.Names) (f files, err error) {
+func writeFiles(spec eval.SessionSpec, cfg config, names agentout.Names) (f files, err error) {
 	if err := os.MkdirAll(configDir(spec), 0o700); err != nil {
 		return f, err
 	}
@@ -96,7 +95,7 @@ func configDir(spec eval.SessionSpec) string { return filepath.Join(spec.Home, "
 
 // arguments are the program's. Those that take several values are written with
 // one, or the next would be swallowed.
-func arguments(spec eval.SessionSpec, cfg config, names stream.Names, f files) []string {
+func arguments(spec eval.SessionSpec, cfg config, names agentout.Names, f files) []string {
 	args := []string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
 		"--strict-mcp-config", "--mcp-config", f.mcp,

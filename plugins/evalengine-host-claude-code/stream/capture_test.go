@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/host/agentout"
 	"github.com/evalengine/evalengine/plugins/host/agentproc"
 )
 
@@ -118,6 +119,11 @@ func feed(p *Parser, b []byte) (rest []byte) {
 	return b
 }
 
+var (
+	everything = agentout.NewNames([]string{"everything"}, "-")
+	cms        = agentout.NewNames([]string{"cms"}, "-")
+)
+
 const (
 	echoed = "say call:everything/echo ok say"
 	refuse = "say call:everything/echo failed say"
@@ -187,7 +193,7 @@ func TestCaptures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var rec recorder
-			p := New(NewNames([]string{"everything"}))
+			p := New(everything)
 			p.Begin(rec.emit)
 			rest := feed(p, readCapture(t, c.name+".jsonl"))
 			exit := agentproc.Exit{Code: c.exit}
@@ -223,7 +229,7 @@ func TestCaptures(t *testing.T) {
 // In one process the counts of the closing line are of the turn, those by model of
 // the process.
 func TestTwoTurns(t *testing.T) {
-	p := New(NewNames([]string{"everything"}))
+	p := New(everything)
 	b := readCapture(t, "streaminput-2turn.jsonl")
 	for turn := 1; turn <= 2; turn++ {
 		var rec recorder
@@ -251,7 +257,7 @@ func TestTwoTurns(t *testing.T) {
 
 func TestSteps(t *testing.T) {
 	var rec recorder
-	p := New(NewNames([]string{"everything"}))
+	p := New(everything)
 	p.Begin(rec.emit)
 	feed(p, readCapture(t, "success-mcp.jsonl"))
 	want := []eval.Step{
@@ -291,7 +297,7 @@ func TestCutCaptures(t *testing.T) {
 			line := len(s.Bytes())
 			for _, cut := range []int{at, at + line/2, at + line} {
 				var rec recorder
-				p := New(NewNames([]string{"everything"}))
+				p := New(everything)
 				p.Begin(rec.emit)
 				feed(p, b[:cut])
 				r, err := p.Result(End{Exit: &agentproc.Exit{}})

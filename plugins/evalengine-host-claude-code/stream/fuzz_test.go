@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/host/agentout"
 	"github.com/evalengine/evalengine/plugins/host/agentproc"
 )
 
@@ -29,7 +30,7 @@ func FuzzParser(f *testing.F) {
 	}
 	f.Add([]byte(strings.Join([]string{initLine, say("1", "m", "k", use("t", "mcp__cms__x", `{"__unparsedToolInput":{"raw":"{"}}`)), okLine}, "\n")))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p := New(NewNames([]string{"everything", "cms"}))
+		p := New(agentout.NewNames([]string{"everything", "cms"}, "-"))
 		for range 3 {
 			open := map[string]bool{}
 			p.Begin(func(e eval.Event) {
@@ -72,7 +73,7 @@ func FuzzCutLine(f *testing.F) {
 		if len(b) == 0 || bytes.Contains(b, []byte("\n")) {
 			return
 		}
-		p := New(NewNames([]string{"cms"}))
+		p := New(cms)
 		p.Begin(func(e eval.Event) {
 			if s := e.Step; s != nil && !s.Truncated {
 				t.Errorf("step of a cut line is not marked: %+v", s)

@@ -45,7 +45,7 @@ func result(id, content string, isError bool) string {
 
 func run(lines ...string) (*recorder, eval.TurnResult, error) {
 	var rec recorder
-	p := New(NewNames([]string{"cms"}))
+	p := New(cms)
 	p.Begin(rec.emit)
 	feed(p, []byte(strings.Join(lines, "\n")+"\n"))
 	r, err := p.Result(End{Exit: &agentproc.Exit{}})
@@ -243,7 +243,7 @@ func TestResults(t *testing.T) {
 
 func TestOversizedLine(t *testing.T) {
 	var rec recorder
-	p := New(NewNames([]string{"cms"}))
+	p := New(cms)
 	p.Begin(rec.emit)
 	line := heard("1", "", result("t1", `[{"type":"text","text":"`+strings.Repeat("A", 1_500_000)+`"}]`, false))
 	feed(p, []byte(initLine+"\n"+say("0", "m1", "", use("t1", "mcp__cms__list", "{}"))+"\n"))
@@ -274,7 +274,7 @@ func TestWholeBigLine(t *testing.T) {
 
 func TestCutTail(t *testing.T) {
 	var rec recorder
-	p := New(NewNames([]string{"cms"}))
+	p := New(cms)
 	p.Begin(rec.emit)
 	feed(p, []byte(`{"type":"system","subtype":"init","session_id":"s","mcp_servers":[{"name":"cms","status":"connected"}]}`+"\n"+
 		`{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"mcp__cms__create`))
@@ -292,40 +292,12 @@ func TestCutTail(t *testing.T) {
 
 func TestFlood(t *testing.T) {
 	var rec recorder
-	p := New(NewNames([]string{"cms"}))
+	p := New(cms)
 	p.Begin(rec.emit)
 	for i := range MaxSteps + 10 {
 		p.Line(agentproc.Line{Text: []byte(say(fmt.Sprint("u", i), fmt.Sprint("m", i), "", text("x")))})
 	}
 	if len(rec.steps) != MaxSteps || len(rec.warnings) != 1 || p.Responses() != MaxSteps+10 {
 		t.Errorf("%d steps, %d warnings, %d responses", len(rec.steps), len(rec.warnings), p.Responses())
-	}
-}
-
-func TestNames(t *testing.T) {
-	for _, c := range []struct {
-		servers            []string
-		wire, server, tool string
-	}{
-		{[]string{"cms"}, "mcp__cms__create", "cms", "create"},
-		{[]string{"my__srv"}, "mcp__my__srv__a__b", "my__srv", "a__b"},
-		{[]string{"my__srv"}, "mcp__my__srv__admin_tools_list", "my__srv", "admin_tools_list"},
-		{[]string{"my.srv/x y"}, "mcp__my_srv_x_y__go", "my.srv/x y", "go"},
-		{[]string{"a", "a__b"}, "mcp__a__b__c", "a", "b__c"},
-		{[]string{"a", "a__b"}, "mcp__s2_a__b__c", "a__b", "c"},
-		{[]string{"a__b", "a"}, "mcp__a__b__c", "a__b", "c"},
-		{[]string{"a.b", "a b"}, "mcp__a_b__c", "a.b", "c"},
-		{[]string{"a.b", "a b"}, "mcp__s2_a_b__c", "a b", "c"},
-		{[]string{"prod", "stage"}, "mcp__stage__search", "stage", "search"},
-		{[]string{"cms"}, "mcp__other__x", "", "mcp__other__x"},
-		{[]string{"cms"}, "mcp__cms__", "", "mcp__cms__"},
-		{[]string{"cms"}, "ToolSearch", "", "ToolSearch"},
-		{[]string{"köp🛒"}, "mcp__k_p___x", "köp🛒", "x"},
-		{[]string{""}, "mcp__server__x", "", "x"},
-	} {
-		server, tool := NewNames(c.servers).Split(c.wire)
-		if server != c.server || tool != c.tool {
-			t.Errorf("NewNames(%q).Split(%q) = %q, %q; want %q, %q", c.servers, c.wire, server, tool, c.server, c.tool)
-		}
 	}
 }

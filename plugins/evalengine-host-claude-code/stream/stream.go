@@ -22,7 +22,7 @@ const synthetic = "<synthetic>"
 // Parser reads the output of one agent process, turn by turn. It is not safe for
 // concurrent use.
 type Parser struct {
-	names Names
+	names agentout.Names
 	seen  agentout.Seen
 	// base is what ModelUsage had come to when the turn began.
 	base map[string]modelUsage
@@ -54,7 +54,7 @@ type turn struct {
 }
 
 // New returns a parser for a process that was given those servers.
-func New(names Names) *Parser {
+func New(names agentout.Names) *Parser {
 	return &Parser{names: names, base: map[string]modelUsage{}}
 }
 
@@ -290,17 +290,16 @@ func (p *Parser) Missing() []string {
 		return nil
 	}
 	var missing []string
-	for _, s := range p.names.servers {
+	for _, server := range p.names.Servers() {
 		status := "not known to the agent"
 		for _, have := range p.init.Servers {
-			if have.Name == s.wire {
+			if have.Name == p.names.Wire(server) {
 				status = have.Status
 			}
 		}
 		if status != "connected" {
-			missing = append(missing, fmt.Sprintf("%s: %s", s.server, agentout.Cut(status, 100)))
+			missing = append(missing, fmt.Sprintf("%s: %s", server, agentout.Cut(status, 100)))
 		}
 	}
-	slices.Sort(missing)
 	return missing
 }

@@ -1,4 +1,4 @@
-package stream
+package agentout
 
 import (
 	"fmt"
@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Names maps a session's MCP servers to names that the agent program can carry in
-// its tool names, and back. The zero Names has no server.
+// Names maps a session's MCP servers to names that an agent program can carry in
+// tool names of the form mcp__SERVER__TOOL, and back. The zero Names has no
+// server.
 type Names struct {
 	servers []named // longest wire name first
 }
@@ -20,12 +21,12 @@ const (
 )
 
 // NewNames gives every server a wire name: its own, with each character outside
-// A-Z, a-z, 0-9, _ and - replaced by _, and made so that no tool name can be read
-// as of two servers.
-func NewNames(servers []string) Names {
+// A-Z, a-z, 0-9, _ and those in also replaced by _, and made so that no tool name
+// can be read as of two servers.
+func NewNames(servers []string, also string) Names {
 	var n Names
 	for _, s := range servers {
-		base := safe(s)
+		base := safe(s, also)
 		wire := base
 		for i := 2; n.clashes(wire); i++ {
 			// The number goes in front: "b" at the end of "a__b" would still begin
@@ -49,10 +50,10 @@ func (n Names) clashes(wire string) bool {
 	return false
 }
 
-func safe(s string) string {
+func safe(s, also string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', strings.ContainsRune(also, r):
 			return r
 		}
 		return '_'
@@ -71,6 +72,26 @@ func (n Names) Wire(server string) string {
 		}
 	}
 	return ""
+}
+
+// Server is the server of that wire name, ok whether there is one.
+func (n Names) Server(wire string) (server string, ok bool) {
+	for _, s := range n.servers {
+		if s.wire == wire {
+			return s.server, true
+		}
+	}
+	return "", false
+}
+
+// Servers are the servers' own names, sorted.
+func (n Names) Servers() []string {
+	var list []string
+	for _, s := range n.servers {
+		list = append(list, s.server)
+	}
+	slices.Sort(list)
+	return list
 }
 
 // Split reads a tool's name as the agent program writes it. A name of no
