@@ -16,6 +16,7 @@ const (
 	exportInfo    = "eval_describe"
 	exportMemory  = "memory"
 	sectionName   = "eval.manifest"
+	sourceSection = "eval.source"
 	markerPrefix  = "eval_abi_v"
 	supportedABIs = "1"
 )

@@ -10,7 +10,7 @@ import (
 // run and reply; the worker answers load and run with done or fault, and sends
 // call while it runs.
 const (
-	frameHello = 'h' // cache folder
+	frameHello = 'h' // 1 to interpret, cache folder
 	frameLoad  = 'l' // slot, limits, module
 	frameRun   = 'r' // slot, 0 to describe or 1 to score, request
 	frameReply = 'a' // to a call: code, response

@@ -18,12 +18,8 @@ type machine struct {
 	s  *session
 }
 
-func newMachine(ctx context.Context, cache wazero.CompilationCache) (*machine, error) {
-	cfg := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false).
-		WithCloseOnContextDone(false)
-	if cache != nil {
-		cfg = cfg.WithCompilationCache(cache)
-	}
+func newMachine(ctx context.Context, cfg wazero.RuntimeConfig) (*machine, error) {
+	cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false).WithCloseOnContextDone(false)
 	m := &machine{rt: wazero.NewRuntimeWithConfig(ctx, cfg), s: &session{}}
 	if err := m.s.link(ctx, m.rt); err != nil {
 		return nil, err

@@ -90,6 +90,26 @@ func AddManifest(module []byte, m *eval.Manifest) ([]byte, error) {
 	return binary.AppendCustom(parsed.Without(sectionName), sectionName, wire.AppendManifest(nil, m)), nil
 }
 
+// Source returns the digest that [AddSource] stored, or nothing.
+func Source(module []byte) string {
+	parsed, err := binary.Parse(module)
+	if err != nil {
+		return ""
+	}
+	b, _ := parsed.Custom(sourceSection)
+	return string(b)
+}
+
+// AddSource returns the module with a digest of what it was made of, in place of
+// any that it had.
+func AddSource(module []byte, digest string) ([]byte, error) {
+	parsed, err := binary.Parse(module)
+	if err != nil {
+		return nil, err
+	}
+	return binary.AppendCustom(parsed.Without(sourceSection), sourceSection, []byte(digest)), nil
+}
+
 // Manifest returns what the module says of itself.
 func (m *Module) Manifest() *eval.Manifest { return m.manifest }
 

@@ -96,7 +96,13 @@ func (rt *Runtime) startProcess() (*process, error) {
 		_ = p.cmd.Wait()
 		close(p.dead)
 	}()
-	hello := append(beginFrame(nil, frameHello), rt.cacheDir...)
+	hello := beginFrame(nil, frameHello)
+	if rt.o.Interpret {
+		hello = appendInt(hello, 1)
+	} else {
+		hello = appendInt(hello, 0)
+	}
+	hello = append(hello, rt.cacheDir...)
 	endFrame(hello, 0)
 	if _, err := in.Write(hello); err != nil {
 		p.kill()

@@ -26,6 +26,9 @@ type Options struct {
 	// most four. Scorers that call capabilities wait most of their time and have
 	// workers beside these, up to eight times as many.
 	Workers int
+	// Interpret runs modules without compiling them first: for one short call of a
+	// module that is not in the cache, such as asking for its manifest.
+	Interpret bool
 	// Logger gets what a person may want to know of the workers; nil is silent.
 	Logger *slog.Logger
 	// Call answers a scorer's call of a capability; nil denies all. It is called

@@ -90,7 +90,7 @@ func (p payload) free() {
 func (w *worker) handle(ctx context.Context, kind byte, f *fields) error {
 	switch kind {
 	case frameHello:
-		return w.hello(ctx, string(f.b))
+		return w.hello(ctx, f.int() == 1, string(f.b))
 	case frameLoad:
 		return w.load(ctx, f)
 	case frameRun:
@@ -99,14 +99,19 @@ func (w *worker) handle(ctx context.Context, kind byte, f *fields) error {
 	return fmt.Errorf("unexpected frame %q", kind)
 }
 
-func (w *worker) hello(ctx context.Context, cacheDir string) error {
+func (w *worker) hello(ctx context.Context, interpret bool, cacheDir string) error {
 	restrict()
 	w.base = addressSpace()
-	cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
-	if err != nil {
-		return err
+	cfg := wazero.NewRuntimeConfigInterpreter()
+	if !interpret {
+		cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
+		if err != nil {
+			return err
+		}
+		cfg = wazero.NewRuntimeConfig().WithCompilationCache(cache)
 	}
-	w.m, err = newMachine(ctx, cache)
+	var err error
+	w.m, err = newMachine(ctx, cfg)
 	return err
 }
 
