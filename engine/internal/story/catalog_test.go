@@ -28,7 +28,9 @@ func (c *fakeCatalog) sorted() []string {
 	return slices.Sorted(slices.Values(c.asked))
 }
 
-func (c *fakeCatalog) HostNames() []string        { return []string{"claude-code", "codex", "scripted", "oneshot"} }
+func (c *fakeCatalog) HostNames() []string {
+	return []string{"claude-code", "codex", "scripted", "oneshot"}
+}
 func (c *fakeCatalog) ProvisionerNames() []string { return []string{"sitebuilder", "command"} }
 func (c *fakeCatalog) ModuleNames() []string {
 	return []string{"tools", "answer", "html", "path", "judge"}
@@ -53,7 +55,7 @@ func (c *fakeCatalog) Host(_ context.Context, driver, sha string) (eval.Descript
 	case "broken":
 		return eval.Description{}, errors.New("the plugin ended before its handshake")
 	case "badschema":
-		return eval.Description{Schema: eval.Schema{Attributes: []eval.Attribute{{Name: "x", Type: "lits(string)"}}}}, nil
+		return eval.Description{Capabilities: []string{eval.CapMultiTurn}, Schema: eval.Schema{Attributes: []eval.Attribute{{Name: "x", Type: "lits(string)"}}}}, nil
 	}
 	return eval.Description{}, fmt.Errorf("looked in 3 folders: %w", ErrUnknown)
 }
@@ -73,7 +75,9 @@ func (c *fakeCatalog) Provisioner(_ context.Context, name, _ string) (eval.Descr
 
 func (c *fakeCatalog) Module(_ context.Context, cfg *eval.ModuleConfig, name string) (*eval.Manifest, error) {
 	c.ask("module " + name)
-	text := func(n string, required bool) eval.Attribute { return eval.Attribute{Name: n, Type: "string", Required: required} }
+	text := func(n string, required bool) eval.Attribute {
+		return eval.Attribute{Name: n, Type: "string", Required: required}
+	}
 	switch {
 	case cfg != nil && name == "brand":
 		return &eval.Manifest{Module: name, Scorers: []eval.ScorerSpec{

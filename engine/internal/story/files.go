@@ -198,8 +198,8 @@ func (f *files) exists(name string) (bool, error) {
 
 var errTooMany = fmt.Errorf("more than %d files match", maxFileset)
 
-// match returns the files below a folder that match a pattern, sorted. Links
-// are not followed.
+// match returns the files below a folder that match a pattern, sorted.
+// Links to folders are not followed.
 func (f *files) match(folder, pattern string) ([]string, error) {
 	rel, err := local(folder)
 	if err != nil {
@@ -223,6 +223,10 @@ func (f *files) match(folder, pattern string) ([]string, error) {
 	}
 	var names []string
 	err = doublestar.GlobWalk(below, pattern, func(p string, _ fs.DirEntry) error {
+		// A link's own target counts: it may lie outside.
+		if info, err := f.root.Stat(filepath.FromSlash(path.Join(rel, p))); err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
 		if names = append(names, p); len(names) > maxFileset {
 			return errTooMany
 		}

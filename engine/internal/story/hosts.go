@@ -153,7 +153,6 @@ func (l *loader) configure(stories []*storyBlock) {
 	for _, name := range l.order.targets {
 		t := l.targets[name]
 		if !t.used {
-			l.unused(t)
 			continue
 		}
 		key := provisionerKey(t.config.Provisioner, t.config.SHA256)
@@ -166,9 +165,17 @@ func (l *loader) configure(stories []*storyBlock) {
 	}
 }
 
-func (l *loader) unused(t *targetBlock) {
-	if len(l.blocks["story"]) > 0 && !l.found.list.HasErrors() {
-		l.found.warn(t.block.DefRange(), "unused target", "No story has target = target.%s; its config was not checked.", t.config.Name)
+// unused warns of what no story refers to.
+func (l *loader) unused() {
+	for _, name := range l.order.targets {
+		if t := l.targets[name]; !t.used {
+			l.found.warn(t.block.DefRange(), "unused target", "No story has target = target.%s; its config was not checked.", name)
+		}
+	}
+	for _, name := range l.order.modules {
+		if m := l.modules[name]; !m.used {
+			l.found.warn(m.block.DefRange(), "unused scorer module", "No story uses a scorer of %q; the module was not read.", name)
+		}
 	}
 }
 
@@ -178,7 +185,7 @@ func (l *loader) pluginConfig(b *hclsyntax.Block, at hcl.Range, key, kind, name 
 		l.found.fail(at, kind+" cannot be used", "%s %q: %v.", upperFirst(kind), name, err)
 		return nil
 	}
-	return l.configBlock(nested(b, "config"), sch, fmt.Sprintf("The config of %s %q", kind, name), b.DefRange())
+	return l.configBlock(nested(b, "config"), sch, fmt.Sprintf("the config of %s %q", kind, name), b.DefRange())
 }
 
 // multiTurn refuses stories that a host cannot play.

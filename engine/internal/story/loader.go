@@ -71,12 +71,12 @@ func (l *loader) load(ctx context.Context, paths []string) *eval.Suite {
 		return nil
 	}
 	l.parse(paths)
-	l.collect()
-	block := l.suiteBlock(paths)
-	if block == nil || l.found.list.HasErrors() {
+	if l.found.list.HasErrors() {
 		return nil
 	}
-	if !l.open(block) {
+	l.collect()
+	block := l.suiteBlock(paths)
+	if block == nil || !l.open(block) {
 		return nil
 	}
 	l.root = newRoot(l)
@@ -133,10 +133,8 @@ func (l *loader) suiteBlock(paths []string) *hclsyntax.Block {
 	case 1:
 		return blocks[0]
 	case 0:
-		if !l.found.list.HasErrors() {
-			l.found.addPlain("no suite block", fmt.Sprintf(
-				"None of %s declares a suite. Write: suite \"name\" {}.", strings.Join(paths, ", ")))
-		}
+		l.found.addPlain("no suite block", fmt.Sprintf(
+			"None of %s declares a suite. Write: suite \"name\" {}.", strings.Join(paths, ", ")))
 		return nil
 	}
 	for _, b := range blocks[1:] {
@@ -184,6 +182,9 @@ func (l *loader) finish() {
 	l.suite.Secrets = sortedKeys(l.secrets)
 	if len(l.blocks["story"]) == 0 {
 		l.noStories()
+	}
+	if !l.found.list.HasErrors() {
+		l.unused()
 	}
 }
 

@@ -98,14 +98,11 @@ func (l *loader) grants(b *hclsyntax.Block) eval.Grants {
 	return g
 }
 
-// usedModules come at the end, when it is known which of them stories use.
+// usedModules are those that a story uses a scorer of.
 func (l *loader) usedModules() {
 	for _, name := range l.order.modules {
-		m := l.modules[name]
-		if m.used {
+		if m := l.modules[name]; m.used {
 			l.suite.Modules = append(l.suite.Modules, m.config)
-		} else if m.usable && len(l.blocks["story"]) > 0 {
-			l.found.warn(m.block.DefRange(), "unused scorer module", "No story uses a scorer of %q; the module was not read.", name)
 		}
 	}
 }

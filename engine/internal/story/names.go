@@ -93,29 +93,53 @@ func suggest(given string, known []string) string {
 
 // nearest is the known name that given was most likely meant to be, or empty.
 func nearest(given string, known []string) string {
+	if near := mistyped(given, known); near != "" {
+		return near
+	}
+	return sameWords(strings.ToLower(given), known)
+}
+
+// mistyped is the known name that differs least from given, where that is
+// little enough to be a slip.
+func mistyped(given string, known []string) string {
 	type candidate struct {
-		name string
-		far  int
+		name       string
+		far, width int
 	}
 	var near []candidate
 	g := strings.ToLower(given)
 	for _, k := range known {
-		if len(k) > 4*len(given)+8 || len(given) > 4*len(k)+8 {
+		if len(k) > 2*len(given)+4 || len(given) > 2*len(k)+4 {
 			continue
 		}
 		kl := strings.ToLower(k)
 		far := levenshtein.Distance(g, kl, nil)
-		limit := max(2, min(len(g), len(kl))/3)
-		if far <= limit && far < max(len(g), len(kl)) {
-			near = append(near, candidate{k, far})
+		if swapped(g, kl) {
+			far = 1
+		}
+		if limit := max(2, min(len(g), len(kl))/3); far <= limit && far < max(len(g), len(kl)) {
+			near = append(near, candidate{k, far, max(len(g)-len(kl), len(kl)-len(g))})
 		}
 	}
 	if len(near) == 0 {
-		return sameWords(g, known)
+		return ""
 	}
 	return slices.MinFunc(near, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(a.width, b.width), cmp.Compare(a.name, b.name))
 	}).name
+}
+
+// swapped reports whether two neighbouring letters changed places.
+func swapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := 0; i+1 < len(a); i++ {
+		if a[i] != b[i] {
+			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+		}
+	}
+	return false
 }
 
 // sameWords is the known name that shares the most words with given: tools are

@@ -46,7 +46,7 @@ func (l *loader) params(body *hclsyntax.Body, sch *schema, s *scope, owner strin
 	if body != nil {
 		attrs = body.Attributes
 		for _, b := range body.Blocks {
-			l.found.fail(b.TypeRange, "unknown block", "%s takes attributes alone: write %s = { ... } if it is a value of its own.", owner, b.Type)
+			l.found.fail(b.TypeRange, "unknown block", "%s takes attributes alone: write %s = { ... } if it is a value of its own.", upperFirst(owner), b.Type)
 		}
 		l.unknownParams(attrs, sch, owner, except)
 	}
@@ -73,7 +73,7 @@ func (l *loader) unknownParams(attrs attributes, sch *schema, owner string, exce
 	}
 	for _, a := range inOrder(list) {
 		l.found.fail(a.NameRange, "unknown attribute", "%s", sentence(
-			fmt.Sprintf("%s has no attribute %q.", owner, a.Name), suggest(a.Name, append(sch.names(), except...))))
+			fmt.Sprintf("%s has no attribute %q.", upperFirst(owner), a.Name), suggest(a.Name, append(sch.names(), except...))))
 	}
 }
 
@@ -132,7 +132,7 @@ func (l *loader) absent(p *params, sa *schemaAttr, rng hcl.Range) {
 	case sa.def != nil:
 		p.list = append(p.list, param{attr: sa, json: sa.def})
 	case sa.Required:
-		l.found.fail(rng, "missing attribute", "%s needs %q (%s).%s", p.owner, sa.Name, sa.Type, docOf(sa))
+		l.found.fail(rng, "missing attribute", "%s needs %q (%s).%s", upperFirst(p.owner), sa.Name, sa.Type, docOf(sa))
 	}
 }
 
@@ -208,7 +208,7 @@ func (p *params) lateValue(i int, ctx *hcl.EvalContext) ([]byte, error) {
 	v, _ = v.UnmarkDeep()
 	if v.IsNull() {
 		if it.attr.Required && it.attr.def == nil {
-			return nil, lateProblem(it.expr.Range(), "missing value", fmt.Sprintf("%s needs %q, and it is null in this trial.", p.owner, it.attr.Name))
+			return nil, lateProblem(it.expr.Range(), "missing value", fmt.Sprintf("%s needs %q, and it is null in this trial.", upperFirst(p.owner), it.attr.Name))
 		}
 		return it.attr.def, nil
 	}

@@ -116,7 +116,9 @@ func (l *loader) addParse(d *hcl.Diagnostic, src []byte) {
 	out := toDiagnostic(d)
 	if d.Subject != nil {
 		open := openTemplate(src, d.Subject.Start.Byte)
-		if open == "" {
+		if strings.Contains(d.Detail, "$${") {
+			open = ""
+		} else if open == "" {
 			open = openTemplate(src, d.Subject.End.Byte)
 		}
 		out.Detail = sentence(out.Detail, literalHint(open))

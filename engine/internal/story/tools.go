@@ -195,16 +195,23 @@ func (c *toolCheck) closest(p string) string {
 	for _, t := range c.tools {
 		names = append(names, t.Name)
 	}
-	if near := nearest(bare, names); near != "" {
+	if near := mistyped(bare, names); near != "" {
 		return near
 	}
 	best, most := "", 0
 	for _, t := range c.tools {
+		name := strings.ToLower(t.Name)
 		about := strings.ToLower(t.Description + " " + string(t.InputSchema))
 		n := 0
 		for _, w := range split(strings.ToLower(bare)) {
-			if w = strings.TrimSuffix(w, "s"); len(w) > 2 && strings.Contains(about, w) {
-				n++
+			if w = strings.TrimSuffix(w, "s"); len(w) < 3 {
+				continue
+			}
+			switch {
+			case strings.Contains(name, w):
+				n += 3
+			case strings.Contains(about, w):
+				n += 2
 			}
 		}
 		if n > most {

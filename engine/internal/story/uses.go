@@ -40,7 +40,7 @@ func (l *loader) use(b *hclsyntax.Block, s *eval.Story, st *storyBlock, late *sc
 		u.Model, _ = l.refAttr(b.Body.Attributes["model"], st.scope, "model", l.root.models)
 		l.granted(b, module, u.Model)
 	}
-	p := l.params(b.Body, sch, late, "Scorer \""+label+"\"", b.DefRange(), except)
+	p := l.params(b.Body, sch, late, "scorer \""+label+"\"", b.DefRange(), except)
 	if p == nil {
 		return u, false
 	}

@@ -1,0 +1,2 @@
+# ERROR@0: no suite block
+host "a" { driver = "codex" }

@@ -1,0 +1,3 @@
+suite "s" {
+  repeats = = 3 # ERROR: invalid expression
+}
