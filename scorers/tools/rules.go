@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/scorers/internal/bounds"
 	"github.com/evalengine/evalengine/scorers/internal/calls"
 	"github.com/evalengine/evalengine/scorers/internal/text"
 	"github.com/evalengine/evalengine/scorers/scorer"
@@ -101,7 +102,7 @@ func noErrors(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 	if len(failed) <= allow {
 		return scorer.Pass(text.Count(len(failed), "failed call"), calls.Evidence(failed)...), nil
 	}
-	reason := text.Count(len(failed), "failed call") + ", want " + bounds{0, allow}.String() + "; the first: " +
+	reason := text.Count(len(failed), "failed call") + ", want " + bounds.Range{Min: 0, Max: allow}.String() + "; the first: " +
 		failed[0].Name() + ": " + cut(calls.ResultText(failed[0].Call))
 	return scorer.Fail(reason, calls.Evidence(failed)...), nil
 }

@@ -1,32 +1,47 @@
 package tree
 
-import "github.com/evalengine/evalengine/scorers/scorer/jsonv"
+import (
+	"slices"
+
+	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
+)
 
 // Change is one place that differs between two documents. Before is absent for
 // what was added, After for what was removed.
 type Change struct{ Before, After Value }
 
-// Changes returns what differs between two whole documents, at most limit
-// places. In each container what was removed comes first. An array's elements
-// are compared in order after equal ones at both ends have been put aside, so
-// that one element more is one change.
-//
+// Comparison compares values of one document with values of another. It has read
+// both once: comparing parts of them costs no more than what differs.
+type Comparison struct{ before, after summary }
+
+// Compare prepares to compare two documents, given by any of their values.
 // skipBefore and skipAfter leave values, with all that is below them, out of the
 // comparison; nil skips nothing.
-func Changes(before, after Value, skipBefore, skipAfter func(Value) bool, limit int) []Change {
-	d := diff{
-		before: summarise(before, skipBefore),
-		after:  summarise(after, skipAfter),
-		limit:  limit,
-	}
+func Compare(before, after Value, skipBefore, skipAfter func(Value) bool) *Comparison {
+	return &Comparison{before: summarise(before, skipBefore), after: summarise(after, skipAfter)}
+}
+
+// Changes returns what differs between two values, at most limit places. In each
+// container what was removed comes first. An array's elements are compared in
+// order after equal ones at both ends have been put aside, so that one element
+// more is one change.
+func (c *Comparison) Changes(before, after Value, limit int) []Change {
+	d := diff{Comparison: c, limit: limit}
 	d.compare(before, after)
 	return d.changes
 }
 
+// ListChanges compares two lists of values as the elements of two arrays.
+func (c *Comparison) ListChanges(before, after []Value, limit int) []Change {
+	d := diff{Comparison: c, limit: limit}
+	d.lists(slices.DeleteFunc(slices.Clone(before), c.before.skipped), slices.DeleteFunc(slices.Clone(after), c.after.skipped))
+	return d.changes
+}
+
 type diff struct {
-	before, after summary
-	limit         int
-	changes       []Change
+	*Comparison
+	limit   int
+	changes []Change
 }
 
 func (d *diff) add(before, after Value) {
@@ -43,7 +58,7 @@ func (d *diff) compare(a, b Value) {
 	case a.Kind() == jsonv.Object && b.Kind() == jsonv.Object:
 		d.objects(a, b)
 	case a.Kind() == jsonv.Array && b.Kind() == jsonv.Array:
-		d.arrays(a, b)
+		d.lists(d.before.kept(a), d.after.kept(b))
 	default:
 		d.add(a, b)
 	}
@@ -70,8 +85,7 @@ func (d *diff) objects(a, b Value) {
 	}
 }
 
-func (d *diff) arrays(a, b Value) {
-	x, y := d.before.kept(a), d.after.kept(b)
+func (d *diff) lists(x, y []Value) {
 	for len(x) > 0 && len(y) > 0 && d.same(x[0], y[0]) {
 		x, y = x[1:], y[1:]
 	}

@@ -121,7 +121,7 @@ func TestEqual(t *testing.T) {
 		if got := Differs(a, b) == nil; got != tt.want {
 			t.Errorf("Differs(%s, %s) == nil is %v; want %v", tt.a, tt.b, got, tt.want)
 		}
-		if got := len(Changes(a, b, nil, nil, 9)) == 0; got != tt.want {
+		if got := len(changes(a, b, nil, 9)) == 0; got != tt.want {
 			t.Errorf("Changes(%s, %s) is empty: %v; want %v", tt.a, tt.b, got, tt.want)
 		}
 	}
@@ -192,7 +192,7 @@ func TestChanges(t *testing.T) {
 			skip = func(v Value) bool { return v.Key() == tt.skip }
 		}
 		var got []string
-		for _, c := range Changes(before, after, skip, skip, 10) {
+		for _, c := range changes(before, after, skip, 10) {
 			switch {
 			case !c.Before.Exists():
 				got = append(got, "+"+c.After.Pointer(after)+":"+c.After.Show(9))
@@ -206,8 +206,24 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%s: Changes = %q; want %q", tt.name, s, tt.want)
 		}
 	}
-	if n := len(Changes(parse(t, `[]`), parse(t, `[1,2,3]`), nil, nil, 2)); n != 2 {
+	if n := len(changes(parse(t, `[]`), parse(t, `[1,2,3]`), nil, 2)); n != 2 {
 		t.Errorf("Changes passed its limit: %d", n)
+	}
+}
+
+func changes(before, after Value, skip func(Value) bool, limit int) []Change {
+	return Compare(before, after, skip, skip).Changes(before, after, limit)
+}
+
+func TestListChanges(t *testing.T) {
+	before, after := parse(t, `[1,[2,3]]`), parse(t, `[1,9,[2,4]]`)
+	c := Compare(before, after, nil, nil)
+	got := c.ListChanges([]Value{before.At(0), before.At(1)}, []Value{after.At(0), after.At(1), after.At(2)}, 9)
+	if len(got) != 2 || got[0].After.Pointer(after) != "/1" || got[1].After.Pointer(after) != "/2" {
+		t.Errorf("ListChanges = %d changes", len(got))
+	}
+	if got := c.ListChanges(nil, nil, 9); len(got) != 0 {
+		t.Errorf("ListChanges of nothing = %d changes", len(got))
 	}
 }
 
@@ -219,9 +235,9 @@ func TestDeepAndWide(t *testing.T) {
 	if Equal(a, b) {
 		t.Error("deep documents are equal")
 	}
-	changes := Changes(a, b, nil, nil, 10)
-	if len(changes) != 1 || changes[0].After.Show(9) != "2" {
-		t.Errorf("Changes of deep documents = %d", len(changes))
+	found := changes(a, b, nil, 10)
+	if len(found) != 1 || found[0].After.Show(9) != "2" {
+		t.Errorf("Changes of deep documents = %d", len(found))
 	}
 	if m := Differs(a, b); m == nil || m.Want.Show(9) != "2" {
 		t.Errorf("Differs of deep documents = %v", m)
@@ -273,7 +289,7 @@ func FuzzTree(f *testing.F) {
 			return
 		}
 		same(t, v, []byte(s))
-		if !Equal(v, v) || Differs(v, v) != nil || Lacks(v, v) != nil || len(Changes(v, v, nil, nil, 1)) > 0 {
+		if !Equal(v, v) || Differs(v, v) != nil || Lacks(v, v) != nil || len(changes(v, v, nil, 1)) > 0 {
 			t.Errorf("%q is not itself", s)
 		}
 		w, err := Parse([]byte(other))
