@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -20,6 +21,10 @@ var (
 	_ eval.Host    = (*hostClient)(nil)
 	_ eval.Session = (*session)(nil)
 )
+
+// ErrStuck is in the error of a session's Close when the plugin did not end it in
+// time: what it started may still be running, so end the plugin.
+var ErrStuck = errors.New("session is stuck")
 
 // hostClient is the engine's half of a host plugin.
 type hostClient struct {
@@ -82,10 +87,12 @@ type session struct {
 	// session's caller alone.
 	over   error
 	closed bool
+	stuck  bool // the stream did not end, it was given up
 	err    error
 
-	once  sync.Once
-	bound *time.Timer
+	once    sync.Once
+	bound   *time.Timer
+	expired atomic.Bool
 
 	sending sync.Mutex
 }
@@ -150,6 +157,7 @@ func (s *session) recv() (*hostv1.SessionResponse, error) {
 	}
 	r, err := s.stream.Recv()
 	if err != nil {
+		s.stuck = s.expired.Load() && !errors.Is(err, io.EOF)
 		s.over = s.broken(err)
 		if errors.Is(err, io.EOF) {
 			s.over = s.fault(eval.RetryTrial, "ended the session before its answer")
@@ -174,7 +182,10 @@ func (s *session) send(r *hostv1.SessionRequest) {
 // take.
 func (s *session) end() {
 	s.once.Do(func() {
-		s.bound = time.AfterFunc(CloseTimeout, s.cancel)
+		s.bound = time.AfterFunc(CloseTimeout, func() {
+			s.expired.Store(true)
+			s.cancel()
+		})
 		s.sending.Lock()
 		defer s.sending.Unlock()
 		_ = s.stream.CloseSend()
@@ -191,8 +202,9 @@ func (s *session) Close() error {
 	s.stop()
 	s.end()
 	s.err = s.drain()
-	if !s.bound.Stop() && s.err != nil {
-		s.err = s.fault(eval.RetryTrial, "did not end its session within %s", CloseTimeout)
+	s.bound.Stop()
+	if s.stuck {
+		s.err = fmt.Errorf("%w: %w", ErrStuck, s.fault(eval.RetryTrial, "did not end its session within %s", CloseTimeout))
 	}
 	s.cancel()
 	return s.err
@@ -208,6 +220,7 @@ func (s *session) drain() error {
 		case errors.Is(err, io.EOF):
 			return fault
 		case err != nil:
+			s.stuck = s.stuck || s.expired.Load()
 			if s.over != nil {
 				return nil // already told by Start or Turn
 			}

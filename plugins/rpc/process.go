@@ -163,8 +163,9 @@ func (p *Process) Pid() int { return p.run.pid() }
 // Done is closed when the plugin's process and everything that it left has ended.
 func (p *Process) Done() <-chan struct{} { return p.run.done }
 
-// Ended says how the process ended, in a sentence; only after Done.
-func (p *Process) Ended() string { return p.run.ended() }
+// Ended says how the process ended, with what it last said on stderr; only after
+// Done.
+func (p *Process) Ended() string { return p.run.ended() + p.run.said() }
 
 // Close ends the plugin and waits for it: its sessions and targets are given time
 // to end, then it is killed with everything that it started. It may be called
@@ -176,6 +177,10 @@ func (p *Process) Close() error {
 	p.end()
 	return nil
 }
+
+// Kill ends the plugin and everything that it started at once, without waiting.
+// Close is still to be called.
+func (p *Process) Kill() { p.run.kill() }
 
 // end has go-plugin free what it holds.
 func (p *Process) end() {

@@ -100,6 +100,9 @@ func crashing() *fakeHost {
 		switch prompt {
 		case "exit":
 			os.Exit(3)
+		case "panic":
+			go panic("out of order")
+			<-ctx.Done()
 		case "wait":
 			<-ctx.Done()
 			return eval.TurnResult{}, ctx.Err()
@@ -241,6 +244,23 @@ func TestProcess(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A panic that nobody could catch is quoted, not the last line of its trace.
+func TestPanicIsQuoted(t *testing.T) {
+	p := started(t, command(t, "serve"))
+	sess, err := p.Host().Start(t.Context(), eval.SessionSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = sess.Turn(t.Context(), "panic", noEvents); err == nil {
+		t.Error("Turn gave no error")
+	}
+	<-p.Done()
+	if got, want := p.Ended(), `exit status 2; it said "panic: out of order"`; got != want {
+		t.Errorf("Ended() = %q; want %q", got, want)
+	}
+	sess.Close()
 }
 
 func TestCrashInMidStream(t *testing.T) {

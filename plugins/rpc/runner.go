@@ -20,6 +20,10 @@ import (
 
 var _ runner.Runner = (*process)(nil)
 
+// dyingTimeout is how long a process that closed its stdout may take to end by
+// itself, so that its exit status can be told.
+const dyingTimeout = 500 * time.Millisecond
+
 // process is a plugin's operating system process, as go-plugin's runner: in a
 // session of its own, with a stdin that ends when the engine does, and with pipes
 // that end when the process does, whoever else holds them. go-plugin's own runner
@@ -114,17 +118,24 @@ func (r *process) Wait(context.Context) error {
 // Kill implements [runner.Runner]. go-plugin calls it two seconds after it asked
 // the plugin to end, which is too soon for one that has sessions to end.
 func (r *process) Kill(context.Context) error {
-	if r.draining.Load() {
-		t := time.NewTimer(drainTimeout)
-		defer t.Stop()
-		select {
-		case <-r.done:
-		case <-t.C:
-		}
+	switch {
+	case r.draining.Load():
+		r.await(drainTimeout)
+	case r.first.get() == "": // stdout ended without a word: so does the process
+		r.await(dyingTimeout)
 	}
 	r.kill()
 	<-r.done
 	return nil
+}
+
+func (r *process) await(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-r.gone:
+	case <-t.C:
+	}
 }
 
 // kill ends the process at once; supervise ends what it leaves.

@@ -279,6 +279,14 @@ func TestHostThatIgnoresItsEnd(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || time.Since(start) != CloseTimeout {
 			t.Errorf("Turn = %v after %v; want canceled after %v", err, time.Since(start), CloseTimeout)
 		}
+		if err := sess.Close(); !errors.Is(err, ErrStuck) {
+			t.Errorf("Close after the stuck Turn = %v; want ErrStuck", err)
+		}
+		s = &stuckStream{closed: make(chan struct{})}
+		sess = &session{plug: plug{KindHost, "fake"}, stream: s, cancel: func() { s.once() }, stop: func() bool { return true }}
+		if err := sess.Close(); !errors.Is(err, ErrStuck) || eval.AsFault(err).Cause != eval.CausePlugin {
+			t.Errorf("Close = %v; want ErrStuck and a fault of the plugin", err)
+		}
 	})
 }
 

@@ -77,31 +77,44 @@ func (h *handshakeReader) readFirst() []byte {
 	return append(line, '\n')
 }
 
-// lastLine remembers the last line that is not empty.
+// lastLine remembers the line that says most about an end: the first line of a
+// panic, or else the last line that is not empty.
 type lastLine struct {
-	mu  sync.Mutex
-	buf []byte
+	mu    sync.Mutex
+	part  []byte // of a line that has not ended, cut
+	last  string
+	panic bool
 }
 
-const keptOfLastLine = 4 << 10
+const keptOfLine = 300
 
 func (l *lastLine) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.buf = append(l.buf, b...)
-	if extra := len(l.buf) - keptOfLastLine; extra > keptOfLastLine {
-		l.buf = append([]byte(nil), l.buf[extra:]...)
+	n := len(b)
+	for {
+		line, rest, ended := bytes.Cut(b, []byte("\n"))
+		l.part = append(l.part, line[:min(len(line), keptOfLine-min(len(l.part), keptOfLine))]...)
+		if !ended {
+			return n, nil
+		}
+		l.end()
+		b = rest
 	}
-	return len(b), nil
+}
+
+func (l *lastLine) end() {
+	line := bytes.TrimSpace(l.part)
+	if len(line) > 0 && !l.panic {
+		l.last = strings.ToValidUTF8(string(line), "\uFFFD")
+		l.panic = bytes.HasPrefix(line, []byte("panic: ")) || bytes.HasPrefix(line, []byte("fatal error: "))
+	}
+	l.part = l.part[:0]
 }
 
 func (l *lastLine) line() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := bytes.TrimSpace(l.buf)
-	b = b[bytes.LastIndexByte(b, '\n')+1:]
-	if len(b) > 300 {
-		b = b[:300]
-	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
+	l.end()
+	return l.last
 }
