@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -194,8 +195,9 @@ func (l *loader) noStories() {
 		"The suite has nothing to run. Add a block: story \"name\" { prompt = \"...\" }. Stories in other files are read when the folder, or each of the files, is given.")
 }
 
-// locate returns the problems, each once, with the header of the block around
-// it: stories of one for_each have the same problems.
+// locate returns the problems, each once and in the order of the files, with
+// the header of the block around it: stories of one for_each have the same
+// problems.
 func (l *loader) locate() diag.List {
 	seen := map[diag.Diagnostic]bool{}
 	l.found.list = slices.DeleteFunc(l.found.list, func(d diag.Diagnostic) bool {
@@ -203,10 +205,13 @@ func (l *loader) locate() diag.List {
 		seen[d] = true
 		return twice
 	})
-	bodies := map[string]*hclsyntax.Body{}
-	for _, p := range l.parsed {
-		bodies[p.name] = p.body
+	bodies, order := map[string]*hclsyntax.Body{}, map[string]int{}
+	for i, p := range l.parsed {
+		bodies[p.name], order[p.name] = p.body, i+1
 	}
+	slices.SortStableFunc(l.found.list, func(a, b diag.Diagnostic) int {
+		return cmp.Or(cmp.Compare(order[a.Subject.File], order[b.Subject.File]), cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte))
+	})
 	for i := range l.found.list {
 		d := &l.found.list[i]
 		body := bodies[d.Subject.File]
