@@ -32,7 +32,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestHiddenError(t *testing.T) {
+func TestHidesError(t *testing.T) {
 	tests := []struct {
 		text string
 		want bool
@@ -65,12 +65,12 @@ func TestHiddenError(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := eval.Call{Status: eval.CallOK, Result: eval.JSON(`{"content":[{"type":"text","text":` + jsonv.Quote(tt.text) + `}]}`)}
-		if got := HiddenError(&c); (got != "") != tt.want {
-			t.Errorf("HiddenError(%q) = %q; want an error: %v", tt.text, got, tt.want)
+		if got := HidesError(&c, ResultText(&c)); got != tt.want {
+			t.Errorf("HidesError(%q) = %v; want %v", tt.text, got, tt.want)
 		}
 	}
 	l := logOf("call a s/x {}\nerror a Error: x\ncall b s/x {}", "")
-	if HiddenError(&l.Calls[0]) != "" || HiddenError(&l.Calls[1]) != "" {
+	if HidesError(&l.Calls[0], "Error: x") || HidesError(&l.Calls[1], "Error: x") {
 		t.Error("an error that is marked, or a call without a result, hides an error")
 	}
 }
@@ -139,8 +139,8 @@ func FuzzCall(f *testing.F) {
 				t.Errorf("arguments %q: action %q has no value", arguments, action.Name)
 			}
 		}
-		if HiddenError(c) != "" && ResultText(c) == "" {
-			t.Errorf("result %q: an error without text", result)
+		if text := ResultText(c); HidesError(c, text) && HostTruncated(text) {
+			t.Errorf("result %q is both an error and truncated", result)
 		}
 	})
 }

@@ -40,27 +40,20 @@ func HostTruncated(text string) bool {
 		strings.Contains(head, "characters) exceeds maximum allowed")
 }
 
-// HiddenError returns what a result says that reports an error although it is not
-// marked as one, "" where it reports none: a text that begins with "Error:" or the
-// like, or an object whose status, success or ok is false or whose error is set.
-func HiddenError(c *eval.Call) string {
+// HidesError reports whether a call ended well although its result's text, as
+// [ResultText] has it, reports an error: it begins with "Error:" or the like, or is
+// an object whose status, success or ok is false or whose error is set.
+func HidesError(c *eval.Call, text string) bool {
 	const limit = 64 << 10
-	if c.Status != eval.CallOK {
-		return ""
+	text = strings.TrimSpace(text)
+	if c.Status != eval.CallOK || text == "" || HostTruncated(text) {
+		return false
 	}
-	text := strings.TrimSpace(ResultText(c))
-	if text == "" || HostTruncated(text) {
-		return ""
+	if text[0] != '{' || len(text) > limit {
+		return isErrorLine(text)
 	}
-	if isErrorLine(text) {
-		return text
-	}
-	if text[0] == '{' && len(text) <= limit {
-		if v, err := jsonv.Parse([]byte(text)); err == nil && reportsError(v) {
-			return text
-		}
-	}
-	return ""
+	v, err := jsonv.Parse([]byte(text))
+	return err == nil && reportsError(v)
 }
 
 // isErrorLine reports whether the first line is "Error", or begins with "Error:"

@@ -129,3 +129,9 @@ func mix(a, b uint64) uint64 {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
+
+// Hash returns a hash of v that [Equal] values share.
+func Hash(v Value) uint64 {
+	s := summarise(v, nil)
+	return s.of(v)
+}
