@@ -38,7 +38,9 @@ type loader struct {
 	models  map[string]*hclsyntax.Block
 	modules map[string]*moduleBlock
 	order   blockOrder
-	secrets map[string]bool
+	// suiteOwn are the hosts that the suite itself runs on, whoever is chosen.
+	suiteOwn []string
+	secrets  map[string]bool
 }
 
 // blockOrder keeps the names as they were declared.

@@ -180,7 +180,7 @@ func (l *loader) place(st *storyBlock) {
 		l.found.fail(a.Expr.Range(), "no hosts", "The list is empty, so the story would never run. Leave \"hosts\" out to run on every host of the suite.")
 	}
 	for i, h := range listed {
-		if l.suite.Host(h) == nil && len(l.suite.Hosts) > 0 {
+		if !slices.Contains(l.suiteOwn, h) && l.suite.Host(h) == nil && len(l.suite.Hosts) > 0 {
 			l.found.fail(elementRange(a.Expr, i), "host not in the suite", "host.%s is declared, but not among the suite's hosts. Add it to \"hosts\" of the suite.", h)
 		}
 	}

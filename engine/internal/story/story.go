@@ -47,6 +47,9 @@ type Options struct {
 	VarFiles []string
 	// Environ looks up EVALENGINE_VAR_NAME; nil has none.
 	Environ func(name string) (string, bool)
+	// Hosts are globs that choose among all the hosts declared; empty takes those
+	// that the suite lists. A glob that covers none is left to the caller.
+	Hosts []string
 	// Catalog must not be nil.
 	Catalog Catalog
 }

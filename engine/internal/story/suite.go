@@ -1,10 +1,14 @@
 package story
 
 import (
+	"slices"
+
 	"time"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/evalengine/evalengine/engine/eval"
 )
 
 // What a suite has that says nothing else.
@@ -60,9 +64,25 @@ func (l *loader) suiteHosts(a *hclsyntax.Attribute, b *hclsyntax.Block) {
 	} else if len(names) == 0 && len(l.blocks["host"]) == 0 {
 		l.found.fail(b.DefRange(), "no hosts", "The suite has nothing to run on. Add a block: host \"name\" { driver = \"...\" }.")
 	}
-	for _, n := range names {
+	l.suiteOwn = names
+	for _, n := range l.chosen(names) {
 		l.suite.Hosts = append(l.suite.Hosts, l.hosts[n].config)
 	}
+}
+
+// chosen are the hosts that the caller asks for, of all that are declared; the
+// suite's own where it asks for none.
+func (l *loader) chosen(own []string) []string {
+	var names []string
+	for _, n := range l.order.hosts {
+		if slices.ContainsFunc(l.opts.Hosts, func(g string) bool { return eval.MatchTool(g, "", n) }) {
+			names = append(names, n)
+		}
+	}
+	if len(names) == 0 {
+		return own
+	}
+	return names
 }
 
 // unique leaves out what a list names again, with a warning.
