@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// spend runs the program in a folder of its own and returns the processor time
+// of all its processes and the peak memory of the largest of them, in bytes.
+func spend(b testing.TB, bin, cache string, args ...string) (time.Duration, int64) {
+	b.Helper()
+	cmd := exec.Command(filepath.Join(bin, "evalengine"), args...)
+	cmd.Dir = b.TempDir()
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "EVALENGINE_CACHE=" + cache}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.Fatalf("evalengine %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	u := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), u.Maxrss << 10
+}
+
+// BenchmarkTrials measures whole runs of examples/bench: the marginal cost of a
+// trial is what 10,000 cost beyond 1,000, over the trials between. Each size is
+// run once for each iteration.
+func BenchmarkTrials(b *testing.B) {
+	bin, cache := programs(b), b.TempDir()
+	suite := filepath.Join(root(b), "examples", "bench", "suite.hcl")
+	run := func(n int) (time.Duration, int64) {
+		return spend(b, bin, cache, "run", suite, "-k", strconv.Itoa(n), "--no-progress", "-j", "2")
+	}
+	run(1) // compiles the modules
+	for b.Loop() {
+		small, smallMem := run(1000)
+		large, largeMem := run(10000)
+		b.ReportMetric(small.Seconds(), "cpu-s/1000")
+		b.ReportMetric(large.Seconds(), "cpu-s/10000")
+		b.ReportMetric(float64((large-small).Microseconds())/9000/1000, "cpu-ms/trial")
+		b.ReportMetric(float64(smallMem>>20), "MB/1000")
+		b.ReportMetric(float64(largeMem>>20), "MB/10000")
+	}
+}
+
+func BenchmarkVersion(b *testing.B) {
+	bin, cache := programs(b), b.TempDir()
+	var total time.Duration
+	n := 0
+	for b.Loop() {
+		d, _ := spend(b, bin, cache, "version")
+		total += d
+		n++
+	}
+	b.ReportMetric(float64(total.Microseconds())/1000/float64(n), "cpu-ms/op")
+	if fi, err := os.Stat(filepath.Join(bin, "evalengine")); err == nil {
+		b.ReportMetric(float64(fi.Size()>>20), "MB-binary")
+	}
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evalengine/evalengine/engine/internal/report"
+	"github.com/evalengine/evalengine/scorers"
+)
+
+// finding of doctor: one thing that is there or missing.
+type checkup struct {
+	Group   string `json:"group"`
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Version string `json:"version,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+	// Install is the command that gets what is missing.
+	Install string `json:"install,omitempty"`
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what is installed, what is missing, and how to get it",
+		Long: `Say which hosts, plugins, scorer modules, keys and browsers are there, with their
+versions, and for what is missing the command that installs it. Nothing is changed.`,
+		Example: "  evalengine doctor",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list := a.checkups(cmd.Context())
+			if a.json {
+				return a.writeJSON(list)
+			}
+			a.showCheckups(list)
+			return nil
+		},
+	}
+}
+
+func (a *app) checkups(ctx context.Context) []checkup {
+	list := []checkup{{Group: "engine", Name: "evalengine", OK: true, Version: version(), Detail: a.exe}}
+	list = append(list, a.moduleCheckup())
+	plugins := a.describePlugins(ctx)
+	if len(plugins) == 0 {
+		list = append(list, checkup{Group: "plugins", Name: "plugins", Detail: "none found beside the binary, in .evalengine/plugins or in EVALENGINE_PLUGIN_PATH", Install: "make build"})
+	}
+	keys := map[string]bool{}
+	for _, p := range plugins {
+		c := checkup{Group: "plugins", Name: p.Kind + " " + p.Name, OK: p.Error == "", Version: p.Version, Detail: p.Error}
+		list = append(list, c)
+		if p.Description == nil {
+			continue
+		}
+		for _, n := range p.Description.Needs {
+			need := checkup{Group: "programs", Name: n.Name, OK: n.Version != "", Version: n.Version, Detail: n.Path}
+			if !need.OK {
+				need.Detail, need.Install = "needed by "+p.Kind+" "+p.Name, n.Install
+			}
+			list = append(list, need)
+		}
+		if m := p.Description.Model; m != nil && m.KeyEnv != "" && !keys[m.KeyEnv] {
+			keys[m.KeyEnv] = true
+			list = append(list, a.keyCheckup(m.KeyEnv, p.Name))
+		}
+	}
+	return append(list, browser(ctx), program(ctx, "git", "--version", "apt-get install git"), program(ctx, "node", "--version", "apt-get install nodejs npm"))
+}
+
+func (a *app) moduleCheckup() checkup {
+	names := scorers.Names()
+	c := checkup{Group: "engine", Name: "scorer modules", OK: len(names) > 0, Detail: strings.Join(names, ", ")}
+	if !c.OK {
+		c.Detail, c.Install = "this binary was built without them", "make build"
+	}
+	return c
+}
+
+func (a *app) keyCheckup(name, host string) checkup {
+	v, _ := a.environ(name)
+	c := checkup{Group: "keys", Name: name, OK: v != "", Detail: "set"}
+	if !c.OK {
+		c.Detail = "not set: " + host + " needs it, or a base_url that wants no key"
+		c.Install = "export " + name + "=..."
+	}
+	return c
+}
+
+// browser looks for a Chrome that pages can be captured with.
+func browser(ctx context.Context) checkup {
+	for _, name := range []string{"chromium", "google-chrome", "chromium-browser", "chrome"} {
+		if c := program(ctx, name, "--version", ""); c.OK {
+			c.Name = "browser"
+			return c
+		}
+	}
+	return checkup{Group: "programs", Name: "browser", Detail: "no Chromium or Chrome: pages cannot be captured", Install: "apt-get install chromium"}
+}
+
+// program asks a program on the PATH for its version.
+func program(ctx context.Context, name, flag, install string) checkup {
+	c := checkup{Group: "programs", Name: name, Install: install}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		c.Detail = "not found"
+		return c
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, flag).Output()
+	if err != nil {
+		c.Detail = path + ": " + err.Error()
+		return c
+	}
+	c.OK, c.Detail, c.Install = true, path, ""
+	c.Version = report.Line(strings.TrimSpace(string(out)), 60)
+	return c
+}
+
+func (a *app) showCheckups(list []checkup) {
+	group := ""
+	for _, c := range list {
+		if c.Group != group {
+			group = c.Group
+			fmt.Fprintf(a.out, "%s\n", group)
+		}
+		mark := "ok     "
+		if !c.OK {
+			mark = "missing"
+		}
+		fmt.Fprintf(a.out, "  %s  %-26s %-22s %s\n", mark, c.Name, c.Version, c.Detail)
+		if c.Install != "" {
+			fmt.Fprintf(a.out, "           get it: %s\n", c.Install)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/launch"
+)
+
+// pluginInfo is one plugin with what it says of itself.
+type pluginInfo struct {
+	Kind        string            `json:"kind"`
+	Name        string            `json:"name"`
+	Path        string            `json:"path"`
+	Version     string            `json:"version,omitempty"`
+	SHA256      string            `json:"sha256,omitempty"`
+	Error       string            `json:"error,omitempty"`
+	Description *eval.Description `json:"description,omitempty"`
+}
+
+func (a *app) pluginCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "plugin", Short: "Look at the plugins that are installed", Example: "  evalengine plugin list", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "List plugins with their versions and where they were found", Example: "  evalengine plugin list --json", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list := a.describePlugins(cmd.Context())
+			if a.json {
+				return a.writeJSON(list)
+			}
+			for _, p := range list {
+				fmt.Fprintf(a.out, "%-12s %-14s %-10s %s %s\n", p.Kind, p.Name, p.Version, relative(p.Path), p.Error)
+			}
+			return nil
+		},
+	})
+	return cmd
+}
+
+// describePlugins starts every plugin that can be found and asks what it is.
+func (a *app) describePlugins(ctx context.Context) []pluginInfo {
+	finder := a.finder()
+	pool := launch.New(launch.Options{Finder: finder, Logger: a.logger(), Environ: a.environment})
+	defer pool.Close()
+	list := []pluginInfo{}
+	for _, b := range finder.List() {
+		if b.ShadowedBy != "" {
+			continue
+		}
+		info := pluginInfo{Kind: b.Kind, Name: b.Name, Path: b.Path}
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		desc, err := describe(ctx, pool, b.Kind, b.Name)
+		cancel()
+		if err != nil {
+			info.Error = err.Error()
+		} else {
+			info.Description, info.Version = &desc, desc.Version
+			info.SHA256 = pool.Component(b.Kind, b.Name).SHA256
+		}
+		list = append(list, info)
+	}
+	return list
+}
+
+func describe(ctx context.Context, pool *launch.Pool, kind, name string) (eval.Description, error) {
+	if kind == "host" {
+		h, err := pool.Host(ctx, name, "")
+		if err != nil {
+			return eval.Description{}, err
+		}
+		return h.Describe(ctx)
+	}
+	p, err := pool.Provisioner(ctx, name, "")
+	if err != nil {
+		return eval.Description{}, err
+	}
+	return p.Describe(ctx)
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evalengine/evalengine/engine"
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/report"
+)
+
+// suiteFlags are of every command that loads a suite and selects from it.
+type suiteFlags struct {
+	vars     []string
+	varFiles []string
+	sel      engine.Selection
+}
+
+func (f *suiteFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.vars, "var", nil, "set a variable of the suite: name=value (repeatable)")
+	fl.StringArrayVar(&f.varFiles, "var-file", nil, "read variables from this file of NAME = VALUE lines (repeatable)")
+	fl.StringArrayVar(&f.sel.Stories, "story", nil, "only stories that match this glob (repeatable)")
+	fl.StringArrayVar(&f.sel.Hosts, "host", nil, "hosts that match this glob, of all that the suite declares (repeatable)")
+	fl.StringArrayVar(&f.sel.Variants, "variant", nil, "only variants that match this glob (repeatable)")
+	fl.StringArrayVar(&f.sel.Tags, "tag", nil, "only stories with a tag that matches this glob (repeatable)")
+	fl.IntVarP(&f.sel.Repeats, "repeats", "k", 0, "trials of each story x variant x host (default: what the suite says)")
+}
+
+// load loads the suite of the arguments and shows its warnings.
+func (f *suiteFlags) load(a *app, cmd *cobra.Command, e *engine.Engine, paths []string) (*eval.Suite, error) {
+	vars, err := parseVars(f.vars)
+	if err != nil {
+		return nil, err
+	}
+	if f.sel.Repeats < 0 {
+		return nil, fmt.Errorf("--repeats %d: give a number from 1", f.sel.Repeats)
+	}
+	s, diags := e.Load(cmd.Context(), paths, engine.LoadOptions{Vars: vars, VarFiles: f.varFiles, Hosts: f.sel.Hosts})
+	if err := diags.Err(); err != nil {
+		return nil, err
+	}
+	if len(diags) > 0 {
+		a.showDiags(diags)
+	}
+	return s, nil
+}
+
+type runFlags struct {
+	suiteFlags
+	jobs        int
+	experiment  string
+	budget      float64
+	timeout     time.Duration
+	retries     int
+	failFast    bool
+	dryRun      bool
+	bodies      bool
+	noPreflight bool
+	output      string
+}
+
+func (a *app) runCommand() *cobra.Command {
+	f := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run SUITE...",
+		Short: "Run a suite: every story x variant x host x repeat, each on a fresh target",
+		Long: `Run a suite and record every trial.
+
+Exit codes: 0 every gate held, 1 a trial failed, 2 usage or configuration error,
+3 incomplete and no trial failed, 130 interrupted.`,
+		Example: "  evalengine run suite.hcl --story 'cms-*' --host claude -k 3 -j 4",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(a, cmd, args) },
+	}
+	f.suiteFlags.add(cmd)
+	fl := cmd.Flags()
+	fl.IntVarP(&f.jobs, "jobs", "j", max(2, runtime.NumCPU()), "how many trials run at once")
+	fl.StringVar(&f.experiment, "experiment", "", "name that groups runs which are to be compared")
+	fl.Float64Var(&f.budget, "budget", 0, "end the run when this much is spent, in USD (default: what the suite says)")
+	fl.DurationVar(&f.timeout, "timeout", 0, "time of one trial (default: what the suite says)")
+	fl.IntVar(&f.retries, "retries", -1, "attempts beyond the first, for infrastructure faults (default: what the suite says)")
+	fl.BoolVar(&f.failFast, "fail-fast", false, "start no further trial after one has failed")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan and run nothing")
+	fl.BoolVar(&f.bodies, "bodies", false, "keep the agents' model requests and answers whole in model.jsonl")
+	fl.BoolVar(&f.noPreflight, "no-preflight", false, "do not hold the suite's tool names against the targets before the first trial")
+	fl.StringVarP(&f.output, "output", "o", "", "also write the summary to this file; the ending chooses the format (.json, .txt)")
+	return cmd
+}
+
+// apply overrides what the suite says with what the flags say.
+func (f *runFlags) apply(s *eval.Suite) error {
+	if f.jobs < 1 {
+		return fmt.Errorf("--jobs %d: give a number from 1", f.jobs)
+	}
+	if f.budget < 0 || f.timeout < 0 {
+		return fmt.Errorf("--budget and --timeout take no negative value")
+	}
+	if f.budget > 0 {
+		s.BudgetUSD = f.budget
+	}
+	if f.retries >= 0 {
+		s.Retries = f.retries
+	}
+	if f.timeout > 0 {
+		s.Timeout = f.timeout
+		for i := range s.Stories {
+			s.Stories[i].Timeout = 0
+		}
+	}
+	return nil
+}
+
+func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
+	write, err := writerFor(f.output)
+	if err != nil {
+		return err
+	}
+	store, err := engine.OpenStore(a.store)
+	if err != nil {
+		return err
+	}
+	e, err := a.engine(min(f.jobs, runtime.NumCPU()))
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	s, err := f.load(a, cmd, e, args)
+	if err != nil {
+		return err
+	}
+	if err := f.apply(s); err != nil {
+		return err
+	}
+	p, diags := e.Plan(s, f.sel)
+	if err := diags.Err(); err != nil {
+		return err
+	}
+	if f.dryRun {
+		return a.showPlan(p)
+	}
+	w := a.watch(len(p.Trials), f.jobs)
+	res, err := e.Run(cmd.Context(), s, p, engine.RunOptions{
+		Store: store, Concurrency: f.jobs, Experiment: f.experiment, Args: os.Args[1:],
+		FailFast: f.failFast, Bodies: f.bodies, NoPreflight: f.noPreflight,
+		Started: w.start, Observe: w.observe,
+	})
+	w.stop()
+	if res == nil {
+		return err
+	}
+	if werr := a.showRun(res, w.problems(), write); err == nil {
+		err = werr
+	}
+	if err != nil {
+		return err
+	}
+	return verdict(res.Summary)
+}
+
+// showRun writes the summary: to stdout, and to a file where one is asked for.
+func (a *app) showRun(res *engine.Result, problems []report.Problem, write outputWriter) error {
+	if write != nil {
+		if err := write(res.Summary, problems); err != nil {
+			return &exitError{code: exitIncomplete, err: err}
+		}
+	}
+	if a.json {
+		return a.writeJSON(res.Summary)
+	}
+	report.Terminal(a.out, res.Summary, problems, a.style(a.outFile))
+	fmt.Fprintf(a.out, "records in %s\n", relative(res.Dir))
+	return nil
+}
+
+// verdict is the exit code of a run.
+func verdict(s *eval.Summary) error {
+	switch {
+	case s.Completion == eval.RunInterrupted:
+		return &exitError{code: exitInterrupted}
+	case s.Trials.Failed > 0:
+		return &exitError{code: exitFailed}
+	case s.Completion != eval.RunComplete:
+		return &exitError{code: exitIncomplete}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// programs returns the folder of the built programs: what EVALENGINE_TEST_BIN
+// names, or a fresh build of them all.
+func programs(t testing.TB) string {
+	t.Helper()
+	if dir := os.Getenv("EVALENGINE_TEST_BIN"); dir != "" {
+		return dir
+	}
+	dir := t.TempDir()
+	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), ".", "./plugins/evalengine-...", "./examples/scripted-model", "./examples/sitebuilder")
+	cmd.Dir = root(t)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building the programs: %v\n%s", err, out)
+	}
+	return dir
+}
+
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestScript runs testdata/script/*.txtar: one topic a file, the failing cases
+// beside the passing. Beside testscript's own commands there are
+//
+//	code N COMMAND...   runs the command and wants its exit code
+//	match FILE REGEXP   wants a file to match, with the glob of a run's folder
+func TestScript(t *testing.T) {
+	bin, cache := programs(t), t.TempDir()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, ".home")
+			if err := os.MkdirAll(home, 0o700); err != nil {
+				return err
+			}
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			env.Setenv("HOME", home)
+			env.Setenv("EVALENGINE_CACHE", cache)
+			env.Setenv("EXAMPLES", filepath.Join(root(t), "examples"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "match": match},
+	})
+}
+
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if exit, ok := err.(*exec.ExitError); ok {
+		got = fmt.Sprint(exit.ExitCode())
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != args[0] {
+		ts.Fatalf("exit code %s; want %s", got, args[0])
+	}
+}
+
+func match(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: match glob regexp")
+	}
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(files) == 0 && !neg {
+		ts.Fatalf("no file is named %s", args[0])
+	}
+	re := regexp.MustCompile("(?m)" + args[1])
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		ts.Check(err)
+		if re.Match(b) == neg {
+			ts.Fatalf("%s: matching %q is %v:\n%s", f, args[1], !neg, strings.ToValidUTF8(string(b[:min(len(b), 4000)]), "?"))
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evalengine/evalengine/engine"
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/report"
+	"github.com/evalengine/evalengine/engine/internal/summary"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show [RUN|TRIAL] [TRIAL]",
+		Short: "Show a run, or one trial step by step",
+		Long: `Show a recorded run, or one trial of it.
+
+A run is named by its ID, a start of it that fits one run, "latest", or the path
+of its folder; a trial by its ID, story.variant.host.rN, or a start of it, in the
+latest run unless a run is named first.`,
+		Example: "  evalengine show latest\n  evalengine show cms-collection.original.claude.r1",
+		Args:    cobra.MaximumNArgs(2),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.show(args) },
+	}
+}
+
+func (a *app) show(args []string) error {
+	store, err := engine.OpenStore(a.store)
+	if err != nil {
+		return err
+	}
+	name := "latest"
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	if dir, ok := trialFolder(name); ok && len(args) == 0 {
+		return a.showTrial(dir)
+	}
+	run, err := store.Run(name)
+	if errors.Is(err, ledger.ErrNoRun) && len(args) == 0 {
+		return a.showNamed(store, name, err)
+	}
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return a.showRecorded(run)
+	}
+	id, err := run.FindTrial(args[0])
+	if err != nil {
+		return err
+	}
+	return a.showTrial(run.TrialDir(id))
+}
+
+// trialFolder reports whether name is the path of a recorded trial's folder.
+func trialFolder(name string) (string, bool) {
+	if !strings.ContainsRune(name, filepath.Separator) {
+		return "", false
+	}
+	_, err := os.Stat(filepath.Join(name, "trial.json"))
+	return name, err == nil
+}
+
+// showNamed takes a name that is no run for a trial of the latest one.
+func (a *app) showNamed(store *engine.Store, name string, noRun error) error {
+	run, err := store.Run("latest")
+	if err != nil {
+		return noRun
+	}
+	id, err := run.FindTrial(name)
+	if err != nil {
+		return fmt.Errorf("%w; nor is there one trial of that name in run %s", noRun, run.Info.ID)
+	}
+	return a.showTrial(run.TrialDir(id))
+}
+
+func (a *app) showTrial(dir string) error {
+	rec, err := ledger.ReadRecord(dir)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(rec)
+	}
+	steps, err := ledger.ReadSteps(dir)
+	if err != nil {
+		return err
+	}
+	report.Trial(a.out, rec, steps, a.style(a.outFile))
+	return nil
+}
+
+// showRecorded folds a run's records again: what is shown is what is there.
+func (a *app) showRecorded(run *ledger.Run) error {
+	var fold summary.Fold
+	for _, t := range run.Info.Trials {
+		fold.Expect(t)
+	}
+	var problems []report.Problem
+	finished := run.Info.StartedAt
+	for rec, err := range run.Records() {
+		if err != nil {
+			fmt.Fprintln(a.err, "evalengine: unreadable record:", err)
+			continue
+		}
+		fold.Add(rec)
+		if rec.Timings.FinishedAt.After(finished) {
+			finished = rec.Timings.FinishedAt
+		}
+		if p, ok := report.ProblemOf(rec); ok && len(problems) < maxProblems {
+			problems = append(problems, p)
+		}
+	}
+	s := fold.Summary(&run.Info, finishedAt(run, finished), interrupted(run))
+	s.Schema = ledger.SchemaVersion
+	if a.json {
+		return a.writeJSON(s)
+	}
+	report.Terminal(a.out, s, problems, a.style(a.outFile))
+	return nil
+}
+
+func finishedAt(run *ledger.Run, last time.Time) time.Time {
+	if s, err := run.Summary(); err == nil {
+		return s.FinishedAt
+	}
+	return last
+}
+
+func interrupted(run *ledger.Run) bool {
+	s, err := run.Summary()
+	return err == nil && s.Completion == eval.RunInterrupted
+}

@@ -1,0 +1,145 @@
+// Package engine runs suites: the Go API for embedding evalengine. It ties the
+// parts together and decides nothing that a part decides: the suite language is
+// in internal/story, the life of a trial in internal/trial, the files of a run in
+// internal/ledger.
+//
+// Start at [New], then [Engine.Load], [Engine.Plan] and [Engine.Run].
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/evalengine/evalengine/engine/diag"
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/launch"
+	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/plan"
+	"github.com/evalengine/evalengine/engine/internal/story"
+	"github.com/evalengine/evalengine/engine/internal/wasm"
+)
+
+// Names of the hidden commands that the engine starts its own binary with.
+const (
+	CommandScorerWorker = "scorer-worker"
+	CommandShim         = "mcp-shim"
+)
+
+// Options are what an engine needs of its surroundings. Nothing in this package
+// looks at the environment, the standard streams or the working folder itself.
+type Options struct {
+	// Executable is the binary whose hidden commands serve scorer workers and
+	// stdio shims.
+	Executable string
+	// Plugins says where plugins are looked for.
+	Plugins launch.Finder
+	// Cache is the folder of compiled scorer modules, for this user alone.
+	Cache string
+	// Environ looks up the environment, for allow-lists, keys and variables.
+	Environ func(string) (string, bool)
+	// Environment is the whole of it as name=value, of which plugins see a short
+	// allow-list.
+	Environment []string
+	Logger      *slog.Logger
+	// Workers is how many scorer workers run at once; 0 lets the engine choose.
+	Workers int
+	Version string
+}
+
+// Engine holds what loads and runs share: started plugins, loaded modules. It is
+// safe for concurrent use. The caller must call Close.
+type Engine struct {
+	o    Options
+	pool *launch.Pool
+
+	mu      sync.Mutex
+	runtime *wasm.Runtime
+	modules map[string]*wasm.Module
+}
+
+// New returns an engine. It starts nothing yet.
+func New(o Options) *Engine {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Engine{
+		o:       o,
+		pool:    launch.New(launch.Options{Finder: o.Plugins, Logger: o.Logger, Environ: o.Environment}),
+		modules: map[string]*wasm.Module{},
+	}
+}
+
+// Close ends every process that the engine started and waits for them.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	runtime := e.runtime
+	e.mu.Unlock()
+	err := e.pool.Close()
+	if runtime != nil {
+		err = errors.Join(err, runtime.Close())
+	}
+	return err
+}
+
+// Load parses, evaluates and checks a suite: files, or folders of *.hcl. Plugins
+// and modules that it uses are asked for their schemas. The suite is nil where
+// the diagnostics have errors.
+func (e *Engine) Load(ctx context.Context, paths []string, o LoadOptions) (*eval.Suite, diag.List) {
+	return story.Load(ctx, paths, story.Options{
+		Vars: o.Vars, VarFiles: o.VarFiles, Hosts: o.Hosts, Environ: e.o.Environ, Catalog: catalog{e},
+	})
+}
+
+// LoadOptions say what a suite is loaded with.
+type LoadOptions struct {
+	// Vars are values of variables; VarFiles are files of them.
+	Vars     map[string]string
+	VarFiles []string
+	// Hosts are globs that choose among all hosts declared; empty takes those that
+	// the suite runs on by itself.
+	Hosts []string
+}
+
+// Selection narrows a plan.
+type Selection = plan.Selection
+
+// Plan is what a run will do.
+type Plan = plan.Plan
+
+// Plan orders the selected trials of a loaded suite. It starts nothing.
+func (e *Engine) Plan(s *eval.Suite, sel Selection) (*Plan, diag.List) {
+	return plan.Make(s, sel)
+}
+
+// Store is a folder of runs.
+type Store = ledger.Store
+
+// OpenStore returns the store at a file:// URL or path.
+func OpenStore(url string) (*Store, error) { return ledger.Open(url) }
+
+// scorers returns the runtime of scorer modules, started at its first use.
+func (e *Engine) scorers() (*wasm.Runtime, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.runtime != nil {
+		return e.runtime, nil
+	}
+	if err := os.MkdirAll(e.o.Cache, 0o700); err != nil {
+		return nil, fmt.Errorf("cache: %w", err)
+	}
+	r, err := wasm.New(wasm.Options{
+		CacheDir: filepath.Join(e.o.Cache, "wasm"),
+		Command:  []string{e.o.Executable, CommandScorerWorker},
+		Workers:  e.o.Workers, Logger: e.o.Logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("scorer modules: %w", err)
+	}
+	e.runtime = r
+	return r, nil
+}

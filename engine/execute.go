@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/evalengine/evalengine/engine/diag"
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/exec"
+	"github.com/evalengine/evalengine/engine/internal/gateway"
+	"github.com/evalengine/evalengine/engine/internal/story"
+)
+
+// preflightTimeout bounds the look at one target's tools.
+const preflightTimeout = 2 * time.Minute
+
+// execute runs the trials and writes the summary. A trial without a record is
+// left to a later resume.
+func (r *run) execute(ctx context.Context) (*Result, error) {
+	local := &exec.Local{Concurrency: r.o.Concurrency, Run: r.runner.Run, Done: r.done}
+	failed := local.Execute(ctx, r.p.Trials)
+	s := r.fold.Summary(&r.info, time.Now().UTC(), ctx.Err() != nil)
+	if err := r.ledger.WriteSummary(s); err != nil && failed == nil {
+		failed = &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
+	}
+	return &Result{Run: r.info, Dir: r.ledger.Dir(), Summary: s}, failed
+}
+
+// done takes in an ended trial and decides whether the run goes on.
+func (r *run) done(t eval.Trial, rec *eval.Record, err error) error {
+	if err != nil {
+		var f *eval.Fault
+		if errors.As(err, &f) && f.Cause == eval.CauseStore {
+			return err
+		}
+		r.e.o.Logger.Debug("trial without a record", "trial", t.ID(), "error", err)
+		return nil
+	}
+	r.fold.Add(rec)
+	for _, a := range rec.Attempts {
+		if a.Usage.CostUSD != nil {
+			r.spent += *a.Usage.CostUSD
+		}
+	}
+	if r.o.FailFast && rec.Status == eval.StatusFailed {
+		return exec.ErrStop
+	}
+	if r.s.BudgetUSD > 0 && r.spent >= r.s.BudgetUSD {
+		r.e.o.Logger.Warn("the run's budget is spent", "budget_usd", r.s.BudgetUSD, "spent_usd", r.spent)
+		return exec.ErrStop
+	}
+	return nil
+}
+
+// keyName is the variable that a host's config names for its key.
+func keyName(config eval.JSON) string {
+	var cfg struct {
+		APIKeyEnv string `json:"api_key_env"`
+	}
+	if json.Unmarshal(config, &cfg) != nil {
+		return ""
+	}
+	return cfg.APIKeyEnv
+}
+
+// keyNames are the variables that the plan's drivers take their keys from by
+// default.
+func (r *run) keyNames() []string {
+	var names []string
+	for _, d := range r.p.Needs.Drivers {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		h, err := r.e.pool.Host(ctx, d, "")
+		if err == nil {
+			if desc, err := h.Describe(ctx); err == nil && desc.Model != nil && desc.Model.KeyEnv != "" {
+				names = append(names, desc.Model.KeyEnv)
+			}
+		}
+		cancel()
+	}
+	return names
+}
+
+// preflight makes one target of each kind that the plan uses, lists its tools
+// and holds the suite's tool names against them: a story that asks for a tool
+// which nobody offers would fail every agent. A target that cannot be made is
+// left to the trials, which are retried and counted.
+func (r *run) preflight(ctx context.Context) error {
+	var (
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		diags diag.List
+	)
+	for _, name := range r.targets() {
+		wg.Go(func() {
+			tools, err := r.listTools(ctx, name)
+			if err != nil {
+				r.e.o.Logger.Warn("preflight", "target", name, "error", r.secrets.String(err.Error()))
+				return
+			}
+			found := story.CheckTools(r.s, name, tools)
+			mu.Lock()
+			defer mu.Unlock()
+			diags = append(diags, found...)
+		})
+	}
+	wg.Wait()
+	return diags.Err()
+}
+
+func (r *run) targets() []string {
+	var names []string
+	for _, a := range r.p.Arms {
+		if a.Target != "" && !slices.Contains(names, a.Target) {
+			names = append(names, a.Target)
+		}
+	}
+	return names
+}
+
+func (r *run) listTools(ctx context.Context, name string) ([]eval.Tool, error) {
+	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
+	defer cancel()
+	cfg := r.s.Target(name)
+	p, err := r.e.pool.Provisioner(ctx, cfg.Provisioner, cfg.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(r.temp, "preflight-*")
+	if err != nil {
+		return nil, err
+	}
+	target, err := p.Provision(ctx, eval.ProvisionRequest{
+		Trial:  eval.Trial{Story: "preflight", Host: "engine", Repeat: 1},
+		Config: cfg.Config, WorkDir: dir, Env: r.environ(cfg.Env), Nonce: nonce(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		if err := p.Destroy(ctx, target.ID); err != nil {
+			r.e.o.Logger.Warn("preflight target stays", "target", name, "error", err)
+		}
+	}()
+	tools, err := gateway.ListTools(ctx, r.gatewayOptions(), target.Servers)
+	if err != nil {
+		return nil, fmt.Errorf("target %q: %w", name, err)
+	}
+	return tools, nil
+}
+
+func (r *run) environ(names []string) map[string]string {
+	env := map[string]string{}
+	for _, n := range names {
+		if v, ok := r.e.o.Environ(n); ok {
+			env[n] = v
+		}
+	}
+	return env
+}

@@ -1,0 +1,312 @@
+package trial
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/gateway"
+	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/price"
+)
+
+// Bounds of what is done around the agent's own run.
+const (
+	provisionTimeout = 5 * time.Minute
+	observeTimeout   = time.Minute
+	destroyTimeout   = time.Minute
+	scoreTimeout     = 5 * time.Minute
+)
+
+// attempt is one try at a trial, in the order of its phases. What it gathers is
+// there whether or not it ends with a fault.
+type attempt struct {
+	r     *Runner
+	trial eval.Trial
+	story *eval.Story
+	host  *eval.HostConfig
+	n     int
+	draft *ledger.Draft
+	dir   string
+
+	started time.Time
+	timings eval.Timings
+
+	provisioner eval.Provisioner
+	target      eval.Target
+	placed      *eval.Placed
+	values      eval.JSON
+	gateway     *gateway.Gateway
+	model       *gateway.Model
+	origin      time.Time
+	closing     sync.Once
+
+	before, after eval.JSON
+	prompts       []string
+	steps         []eval.Step
+	tools         []eval.Tool
+	digest        string
+	outcome       eval.Outcome
+	detail        string
+	answer        string
+	usage         eval.Usage
+	agentVersion  string
+	agentRetries  int
+	scores        []eval.Score
+	findings      []eval.Finding
+	fault         *eval.Fault
+}
+
+// attempt runs one attempt and leaves nothing of it but its draft.
+func (r *Runner) attempt(ctx context.Context, t eval.Trial, story *eval.Story, host *eval.HostConfig, n int) *attempt {
+	a := &attempt{r: r, trial: t, story: story, host: host, n: n, draft: r.Ledger.Draft(t.ID(), n), started: time.Now()}
+	a.timings.StartedAt = a.started
+	a.fault = a.run(ctx)
+	a.timings.FinishedAt = time.Now()
+	a.timings.Total = time.Since(a.started).Seconds()
+	return a
+}
+
+func (a *attempt) run(ctx context.Context) *eval.Fault {
+	defer a.cleanFolders()
+	if f := a.provision(ctx); f != nil {
+		return f
+	}
+	defer a.destroy(ctx)
+	if f := a.converse(ctx); f != nil {
+		return f
+	}
+	// The agent is done: what it did is looked up and judged even when the run is
+	// being interrupted.
+	ctx = context.WithoutCancel(ctx)
+	if f := a.observeAfter(ctx); f != nil {
+		return f
+	}
+	return a.score(ctx)
+}
+
+func (a *attempt) phase(text string) {
+	a.r.observe(Event{Kind: Phase, Trial: a.trial, Attempt: a.n, Text: text})
+}
+
+// provision makes the target and takes its state before the run.
+func (a *attempt) provision(ctx context.Context) *eval.Fault {
+	cfg := a.r.Suite.Target(a.story.Target)
+	if cfg == nil {
+		return a.evaluate()
+	}
+	a.phase("provisioning " + cfg.Name)
+	start := time.Now()
+	defer func() { a.timings.Provision = time.Since(start).Seconds() }()
+	ctx, cancel := context.WithTimeout(ctx, provisionTimeout)
+	defer cancel()
+	p, err := a.r.Plugins.Provisioner(ctx, cfg.Provisioner, cfg.SHA256)
+	if err != nil {
+		return faultOf(err, eval.CausePlugin)
+	}
+	req, err := a.request(cfg)
+	if err != nil {
+		return faultOf(err, eval.CauseProvision)
+	}
+	target, err := p.Provision(ctx, req)
+	if err != nil {
+		return faultOf(fmt.Errorf("target %q: %w", cfg.Name, err), eval.CauseProvision)
+	}
+	a.provisioner, a.target = p, target
+	if f := a.place(ctx, cfg); f != nil {
+		a.destroy(ctx)
+		return f
+	}
+	return nil
+}
+
+// place takes in what the provisioner said of the new target.
+func (a *attempt) place(ctx context.Context, cfg *eval.TargetConfig) *eval.Fault {
+	for _, s := range a.target.Secrets {
+		if err := a.r.Secrets.Add("secret of target "+cfg.Name, s); err != nil {
+			return &eval.Fault{Cause: eval.CauseProvision, Retry: eval.RetryStop, Detail: err.Error()}
+		}
+	}
+	a.values = a.target.Values
+	a.placed = &eval.Placed{
+		Name: cfg.Name, Provisioner: cfg.Provisioner, ID: a.target.ID,
+		Values: eval.JSON(a.r.Secrets.Bytes(a.target.Values)),
+	}
+	var err error
+	if a.before, err = a.provisioner.Snapshot(ctx, a.target.ID); err != nil {
+		return faultOf(fmt.Errorf("target %q: state before the run: %w", cfg.Name, err), eval.CauseObserve)
+	}
+	return a.evaluate()
+}
+
+func (a *attempt) request(cfg *eval.TargetConfig) (eval.ProvisionRequest, error) {
+	var nonce [16]byte
+	rand.Read(nonce[:])
+	env, err := a.env(cfg.Env)
+	if err != nil {
+		return eval.ProvisionRequest{}, fmt.Errorf("target %q: %w", cfg.Name, err)
+	}
+	dir, err := a.folder("target")
+	if err != nil {
+		return eval.ProvisionRequest{}, err
+	}
+	return eval.ProvisionRequest{Trial: a.trial, Config: cfg.Config, WorkDir: dir, Env: env, Nonce: hex.EncodeToString(nonce[:])}, nil
+}
+
+// env is the allow-list's part of the engine's environment. Every value that
+// is long enough is a secret: the list is for keys and tokens.
+func (a *attempt) env(names []string) (map[string]string, error) {
+	env := make(map[string]string, len(names))
+	for _, name := range names {
+		v, ok := a.r.Environ(name)
+		if !ok {
+			continue
+		}
+		env[name] = v
+	}
+	return env, nil
+}
+
+// folder makes a fresh folder of this attempt.
+func (a *attempt) folder(name string) (string, error) {
+	if a.dir == "" {
+		dir, err := os.MkdirTemp(a.r.Temp, "t-")
+		if err != nil {
+			return "", err
+		}
+		a.dir = dir
+	}
+	dir := filepath.Join(a.dir, name)
+	return dir, os.Mkdir(dir, 0o700)
+}
+
+func (a *attempt) cleanFolders() {
+	if a.dir == "" {
+		return
+	}
+	if err := os.RemoveAll(a.dir); err != nil {
+		// A read-only folder that the agent left stops RemoveAll.
+		makeWritable(a.dir)
+		err = os.RemoveAll(a.dir)
+		if err != nil {
+			a.r.Logger.Warn("temporary folder stays", "trial", a.trial.ID(), "error", err)
+		}
+	}
+}
+
+func makeWritable(dir string) {
+	filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+}
+
+// destroy ends the target, also when the run is being interrupted.
+func (a *attempt) destroy(ctx context.Context) {
+	if a.provisioner == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), destroyTimeout)
+	defer cancel()
+	if err := a.provisioner.Destroy(ctx, a.target.ID); err != nil {
+		a.r.Logger.Warn("target stays", "trial", a.trial.ID(), "target", a.target.ID, "error", err)
+		a.finding("target_left", eval.SeverityMinor, "", "the target could not be destroyed: "+err.Error())
+	}
+	a.provisioner = nil
+}
+
+// observeAfter looks up the target's state after the run.
+func (a *attempt) observeAfter(ctx context.Context) *eval.Fault {
+	if a.provisioner == nil {
+		return nil
+	}
+	a.phase("looking up the state")
+	start := time.Now()
+	defer func() { a.timings.Observe = time.Since(start).Seconds() }()
+	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
+	defer cancel()
+	var err error
+	if a.after, err = a.provisioner.Snapshot(ctx, a.target.ID); err != nil {
+		return faultOf(fmt.Errorf("target %q: state after the run: %w", a.placed.Name, err), eval.CauseObserve)
+	}
+	return nil
+}
+
+func (a *attempt) finding(kind string, severity eval.Severity, tool, text string) {
+	a.findings = append(a.findings, eval.Finding{Kind: kind, Severity: severity, Tool: tool, Text: text, Source: "engine"})
+}
+
+func (a *attempt) discard() {
+	if err := a.draft.Discard(); err != nil {
+		a.r.Logger.Warn("draft stays", "trial", a.trial.ID(), "error", err)
+	}
+}
+
+func (a *attempt) summary() eval.Attempt {
+	f := a.fault
+	if f != nil {
+		clean := *f
+		clean.Detail = a.r.Secrets.String(f.Detail)
+		f = &clean
+	}
+	return eval.Attempt{N: a.n, StartedAt: a.started, Seconds: a.timings.Total, Outcome: a.outcome, Fault: f, Usage: a.usage}
+}
+
+// record is the trial's record, but for its attempts.
+func (a *attempt) record() *eval.Record {
+	status, cause, reason := verdict(a.fault, a.outcome, a.detail, a.scores)
+	rec := &eval.Record{
+		Run: a.r.Ledger.Info.ID, ID: a.trial.ID(), Trial: a.trial, Driver: a.host.Driver,
+		Status: status, Cause: cause, Reason: reason,
+		Scores: a.scores, Findings: a.findings, Prompts: a.prompts, Answer: a.answer,
+		Calls: counts(a.steps), Usage: a.usage, Timings: a.timings, Target: a.placed,
+		ToolsDigest: a.digest, Versions: a.versions(),
+	}
+	for i := range rec.Findings {
+		rec.Findings[i].Fingerprint = fingerprint(rec.Findings[i])
+	}
+	return rec
+}
+
+func (a *attempt) versions() map[string]string {
+	if a.agentVersion == "" {
+		return a.r.Versions
+	}
+	v := maps.Clone(a.r.Versions)
+	v["agent/"+a.host.Driver] = a.agentVersion
+	return v
+}
+
+// faultOf gives err a cause where it has none of its own.
+func faultOf(err error, cause string) *eval.Fault {
+	var f *eval.Fault
+	if errors.As(err, &f) {
+		whole := *f
+		whole.Detail = err.Error()
+		if whole.Detail == f.Error() {
+			whole.Detail = f.Detail
+		}
+		return &whole
+	}
+	return &eval.Fault{Cause: cause, Retry: eval.RetryTrial, Detail: err.Error()}
+}
+
+// cost fills in what the usage costs where every model's price is known.
+func cost(u *eval.Usage) {
+	if u.CostUSD != nil || len(u.Models) != 1 {
+		return
+	}
+	if usd, ok := price.Cost(u.Models[0], *u); ok {
+		u.CostUSD = &usd
+	}
+}

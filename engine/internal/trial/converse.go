@@ -1,0 +1,442 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/gateway"
+	"github.com/evalengine/evalengine/engine/internal/price"
+)
+
+// stopGrace is how long a host has, after the trial's time is up, to end its
+// agent softly and report what it saw.
+const stopGrace = 30 * time.Second
+
+// headerTimeout and idleTimeout bound the wait for a model's answer and for its
+// next byte: a model that hangs must be known as such before the trial's own time
+// is up.
+const (
+	headerTimeout = 5 * time.Minute
+	idleTimeout   = 3 * time.Minute
+)
+
+// timeout is how long the agent may take.
+func (a *attempt) timeout() time.Duration {
+	if a.story.Timeout > 0 {
+		return a.story.Timeout
+	}
+	return a.r.Suite.Timeout
+}
+
+// converse runs the agent turn by turn between gateway and model proxy and
+// brings together what all of them saw. A fault means that the attempt is no
+// evidence of the agent.
+func (a *attempt) converse(ctx context.Context) *eval.Fault {
+	host, err := a.r.Plugins.Host(ctx, a.host.Driver, a.host.SHA256)
+	if err != nil {
+		return faultOf(fmt.Errorf("host %q: %w", a.host.Name, err), eval.CausePlugin)
+	}
+	desc, err := host.Describe(ctx)
+	if err != nil {
+		return faultOf(fmt.Errorf("host %q: %w", a.host.Name, err), eval.CausePlugin)
+	}
+	a.origin = time.Now()
+	if err := a.open(ctx, desc); err != nil {
+		return faultOf(err, eval.CauseMCP)
+	}
+	defer a.close()
+	spec, err := a.spec(desc)
+	if err != nil {
+		return faultOf(fmt.Errorf("host %q: %w", a.host.Name, err), eval.CauseHostConfig)
+	}
+	a.phase("running " + a.host.Name)
+	a.setOrigin()
+	t := &turns{a: a}
+	fault := t.run(ctx, host, spec)
+	a.timings.Agent = time.Since(a.origin).Seconds()
+	a.close()
+	a.gather(t)
+	if fault == nil && a.gateway != nil {
+		fault = a.gateway.Fault()
+	}
+	if ctx.Err() != nil && a.outcome == "" {
+		return &eval.Fault{Cause: eval.CauseInterrupted, Retry: eval.RetryNever, Detail: context.Cause(ctx).Error()}
+	}
+	return fault
+}
+
+// open opens the trial's gateway and, where the host can be routed and there is
+// something to route to, its model proxy.
+func (a *attempt) open(ctx context.Context, desc eval.Description) error {
+	var err error
+	if len(a.target.Servers) > 0 {
+		a.gateway, err = a.r.Hub.Open(ctx, gateway.TrialOptions{
+			Servers: a.target.Servers, Changes: a.changes(), Rules: a.rules(),
+			Log: a.draft.Log("gateway.jsonl"), Origin: a.origin,
+		})
+		if err != nil {
+			return fmt.Errorf("gateway: %w", err)
+		}
+	}
+	if desc.Model == nil {
+		return nil
+	}
+	o, ok, err := a.modelOptions(*desc.Model)
+	if err != nil || !ok {
+		return err
+	}
+	if a.model, err = a.r.Hub.OpenModel(ctx, o); err != nil {
+		return fmt.Errorf("model proxy: %w", err)
+	}
+	return nil
+}
+
+// setOrigin starts the agent's clock, from which every time in the transcript
+// counts.
+func (a *attempt) setOrigin() {
+	a.origin = time.Now()
+	if a.gateway != nil {
+		a.gateway.SetOrigin(a.origin)
+	}
+	if a.model != nil {
+		a.model.SetOrigin(a.origin)
+	}
+}
+
+// hostConfig are the attributes of a host's config that the engine itself acts
+// on; a driver that offers them declares them in its schema.
+type hostConfig struct {
+	BaseURL   string `json:"base_url"`
+	APIKeyEnv string `json:"api_key_env"`
+	MaxTurns  int    `json:"max_turns"`
+}
+
+// modelOptions says where the model proxy forwards to; not ok where the host
+// must go its own way because there is neither key nor base URL.
+func (a *attempt) modelOptions(use eval.ModelUse) (o gateway.ModelOptions, ok bool, err error) {
+	var cfg hostConfig
+	if err := json.Unmarshal(a.host.Config, &cfg); err != nil {
+		return o, false, fmt.Errorf("host %q: config: %w", a.host.Name, err)
+	}
+	name := cfg.APIKeyEnv
+	if name == "" {
+		name = use.KeyEnv
+	}
+	key, _ := a.r.Environ(name)
+	if key == "" && cfg.BaseURL == "" {
+		return o, false, nil
+	}
+	base := cfg.BaseURL
+	if base == "" {
+		base = use.DefaultBaseURL
+	}
+	return gateway.ModelOptions{
+		API: use.API, BaseURL: base, Key: key, MaxTurns: cfg.MaxTurns,
+		HeaderTimeout: min(headerTimeout, a.timeout()/3), IdleTimeout: min(idleTimeout, a.timeout()/4),
+		Log: a.draft.Log("model.jsonl"), Bodies: a.r.Bodies, Origin: a.origin, Price: price.Cost,
+	}, true, nil
+}
+
+func (a *attempt) changes() []eval.ToolChange {
+	for _, v := range a.story.Variants {
+		if v.Name == a.trial.Variant {
+			return v.Tools
+		}
+	}
+	return nil
+}
+
+func (a *attempt) rules() []eval.ToolRule {
+	if cfg := a.r.Suite.Target(a.story.Target); cfg != nil {
+		return cfg.Tools
+	}
+	return nil
+}
+
+// spec is what the host gets to start a session.
+func (a *attempt) spec(desc eval.Description) (eval.SessionSpec, error) {
+	env, err := a.env(a.host.Env)
+	if err != nil {
+		return eval.SessionSpec{}, err
+	}
+	s := eval.SessionSpec{
+		Trial: a.trial, Config: a.host.Config, RawDir: a.draft.RawDir(), Env: env, Turns: len(a.prompts),
+	}
+	if a.gateway != nil {
+		s.Servers = a.gateway.Endpoints()
+	}
+	if a.model != nil {
+		e := a.model.Endpoint()
+		s.Model = &e
+	}
+	if desc.Has(eval.CapNoFolders) {
+		return s, nil
+	}
+	if s.Home, err = a.folder("home"); err != nil {
+		return s, err
+	}
+	s.WorkDir, err = a.folder("work")
+	return s, err
+}
+
+// evaluate makes the prompts, now that the target exists.
+func (a *attempt) evaluate() *eval.Fault {
+	vars := eval.Vars{Target: a.values, Trial: a.trial}
+	for i, turn := range a.story.Turns {
+		text, err := turn.Prompt.Value(vars)
+		if err == nil && i == 0 {
+			text, err = a.vary(text, vars)
+		}
+		if err != nil {
+			return &eval.Fault{Cause: eval.CauseSuite, Retry: eval.RetryNever, Detail: fmt.Sprintf("story %q: prompt of turn %d: %v", a.story.Name, i+1, err)}
+		}
+		a.prompts = append(a.prompts, text)
+	}
+	return nil
+}
+
+// vary alters the first prompt as the trial's variant says.
+func (a *attempt) vary(text string, vars eval.Vars) (string, error) {
+	i := slices.IndexFunc(a.story.Variants, func(v eval.Variant) bool { return v.Name == a.trial.Variant })
+	if i < 0 {
+		return text, nil
+	}
+	v := a.story.Variants[i]
+	for _, part := range []struct {
+		late eval.Late[string]
+		join func(text, part string) string
+	}{
+		{v.Prompt, func(_, p string) string { return p }},
+		{v.Prepend, func(t, p string) string { return strings.TrimRight(p, "\n") + "\n\n" + t }},
+		{v.Append, func(t, p string) string { return strings.TrimRight(t, "\n") + "\n\n" + p }},
+	} {
+		if part.late == nil {
+			continue
+		}
+		p, err := part.late.Value(vars)
+		if err != nil {
+			return "", err
+		}
+		text = part.join(text, p)
+	}
+	return text, nil
+}
+
+// close ends gateway and model proxy; a second call does nothing.
+func (a *attempt) close() {
+	a.closing.Do(func() {
+		if a.model != nil {
+			a.model.Close()
+		}
+		if a.gateway == nil {
+			return
+		}
+		if err := a.gateway.Close(); err != nil {
+			a.r.Logger.Warn("gateway", "trial", a.trial.ID(), "error", err)
+		}
+	})
+}
+
+// gather brings together what host, gateway and model proxy saw.
+func (a *attempt) gather(t *turns) {
+	a.answer, a.agentVersion, a.agentRetries = t.answer, t.version, t.retries
+	a.findings = append(a.findings, t.findings()...)
+	a.usage = t.usage
+	var calls []gateway.Call
+	if a.gateway != nil {
+		calls = a.gateway.Calls()
+		a.tools = a.gateway.Tools()
+		if len(a.tools) > 0 {
+			a.digest = gateway.Digest(a.tools)
+		}
+		a.findings = append(a.findings, a.gateway.Findings()...)
+	}
+	if a.model != nil {
+		a.usage = a.model.Facts(0).Usage
+	}
+	cost(&a.usage)
+	a.steps = merge(t.steps, calls, t.ends)
+}
+
+// turns collects what a session says.
+type turns struct {
+	a  *attempt
+	mu sync.Mutex
+	// steps are in the order in which the host told them; ends has the time at
+	// which each turn ended, in milliseconds.
+	steps    []eval.Step
+	ends     []float64
+	turn     int
+	warnings []string
+	answer   string
+	usage    eval.Usage
+	version  string
+	retries  int
+	done     bool
+}
+
+// Bounds of what a host can tell in one trial.
+const (
+	maxSteps    = 200_000
+	maxWarnings = 100
+)
+
+func (t *turns) run(ctx context.Context, host eval.Host, spec eval.SessionSpec) *eval.Fault {
+	timeout := t.a.timeout()
+	// The session's own context outlasts the trial's time by the grace in which
+	// the host ends its agent softly.
+	sctx, cancel := context.WithTimeout(ctx, timeout+stopGrace)
+	defer cancel()
+	tctx, tcancel := context.WithTimeout(sctx, timeout)
+	defer tcancel()
+	sess, err := host.Start(sctx, spec)
+	if err != nil {
+		return faultOf(fmt.Errorf("host %q: %w", t.a.host.Name, err), eval.CauseHost)
+	}
+	fault := t.converse(tctx, sess)
+	if err := sess.Close(); err != nil && fault == nil {
+		t.warn("host: close: " + err.Error())
+	}
+	return fault
+}
+
+func (t *turns) converse(ctx context.Context, sess eval.Session) *eval.Fault {
+	for i, prompt := range t.a.prompts {
+		t.begin(i+1, prompt)
+		var mark gateway.Mark
+		if t.a.model != nil {
+			mark = t.a.model.Mark()
+		}
+		res, err := sess.Turn(ctx, prompt, t.emit)
+		t.end(res)
+		outcome, detail, fault := t.classify(ctx, res, err, mark)
+		if fault != nil {
+			return fault
+		}
+		t.a.outcome, t.a.detail = outcome, detail
+		if outcome != eval.Completed {
+			return nil
+		}
+	}
+	return nil
+}
+
+// classify decides between the agent's own outcome and a fault. What the model
+// proxy saw is asked before any guess from what the host says.
+func (t *turns) classify(ctx context.Context, res eval.TurnResult, err error, mark gateway.Mark) (eval.Outcome, string, *eval.Fault) {
+	var facts *gateway.Facts
+	if t.a.model != nil {
+		f := t.a.model.Facts(mark)
+		facts = &f
+	}
+	timedOut := errors.Is(ctx.Err(), context.DeadlineExceeded) && (err != nil || res.Outcome == eval.TimedOut)
+	return classify(res, err, facts, timedOut)
+}
+
+func (t *turns) begin(turn int, prompt string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.turn, t.done = turn, false
+	t.steps = append(t.steps, eval.Step{Turn: turn, Kind: eval.StepMessage, Role: "user", Text: prompt, AtMS: t.at()})
+}
+
+func (t *turns) at() float64 {
+	return float64(time.Since(t.a.origin).Microseconds()) / 1000
+}
+
+func (t *turns) emit(e eval.Event) {
+	if e.Progress != "" {
+		t.a.r.observe(Event{Kind: Progress, Trial: t.a.trial, Attempt: t.a.n, Text: e.Progress})
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done {
+		return
+	}
+	if e.Warning != "" && len(t.warnings) < maxWarnings {
+		t.warnings = append(t.warnings, e.Warning)
+	}
+	if e.Step == nil || len(t.steps) >= maxSteps {
+		return
+	}
+	s := *e.Step
+	s.Turn, s.AtMS = t.turn, t.at()
+	t.steps = append(t.steps, s)
+	if text := progress(&s); text != "" && e.Progress == "" {
+		t.a.r.observe(Event{Kind: Progress, Trial: t.a.trial, Attempt: t.a.n, Text: text})
+	}
+}
+
+// progress is what a watcher sees of a step.
+func progress(s *eval.Step) string {
+	switch s.Kind {
+	case eval.StepToolCall:
+		return "calls " + s.Tool
+	case eval.StepReasoning:
+		return "thinks"
+	case eval.StepMessage:
+		return "writes"
+	}
+	return ""
+}
+
+func (t *turns) end(res eval.TurnResult) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done = true
+	t.ends = append(t.ends, t.at())
+	if res.Answer != "" {
+		t.answer = res.Answer
+	}
+	if res.AgentVersion != "" {
+		t.version = res.AgentVersion
+	}
+	t.retries += res.Retries
+	addUsage(&t.usage, res.Usage)
+}
+
+func (t *turns) warn(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.warnings = append(t.warnings, text)
+}
+
+func (t *turns) findings() []eval.Finding {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []eval.Finding
+	for _, w := range t.warnings {
+		out = append(out, eval.Finding{Kind: "host_warning", Severity: eval.SeverityInfo, Text: t.a.r.Secrets.String(w), Source: "engine"})
+	}
+	if t.retries > 0 {
+		out = append(out, eval.Finding{Kind: "model_retries", Severity: eval.SeverityInfo, Source: "engine",
+			Text: "the agent program asked its model again by itself; times are not comparable"})
+	}
+	return out
+}
+
+func addUsage(sum *eval.Usage, u eval.Usage) {
+	sum.Turns += u.Turns
+	sum.Requests += u.Requests
+	sum.InputTokens += u.InputTokens
+	sum.CacheReadTokens += u.CacheReadTokens
+	sum.CacheWriteTokens += u.CacheWriteTokens
+	sum.OutputTokens += u.OutputTokens
+	sum.ReasoningTokens += u.ReasoningTokens
+	sum.LowerBound = sum.LowerBound || u.LowerBound
+	if u.Source != "" {
+		sum.Source = u.Source
+	}
+	for _, m := range u.Models {
+		if !slices.Contains(sum.Models, m) {
+			sum.Models = append(sum.Models, m)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/gateway"
+	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/redact"
+	"github.com/evalengine/evalengine/engine/internal/summary"
+	"github.com/evalengine/evalengine/engine/internal/trial"
+	"github.com/evalengine/evalengine/engine/internal/wasm"
+)
+
+// Event is something that happened to a trial, for whoever watches.
+type Event = trial.Event
+
+// Kinds of events.
+const (
+	TrialStarted  = trial.Started
+	TrialPhase    = trial.Phase
+	TrialProgress = trial.Progress
+	TrialRetrying = trial.Retrying
+	TrialFinished = trial.Finished
+)
+
+// RunOptions say how a plan is run.
+type RunOptions struct {
+	Store *Store
+	// Concurrency is how many trials run at once.
+	Concurrency int
+	Experiment  string
+	// Args is the command line for run.json.
+	Args []string
+	// FailFast ends the run at the first failed trial.
+	FailFast bool
+	// Bodies keeps model requests and answers whole.
+	Bodies bool
+	// NoPreflight leaves out the look at the targets' tools before the first trial.
+	NoPreflight bool
+	// Started is told the run's folder before the first trial; it may be nil.
+	Started func(run eval.Run, dir string)
+	// Observe is told what happens to trials, from many goroutines at once; it
+	// must not block. It may be nil.
+	Observe func(Event)
+}
+
+// Result is a run that has ended.
+type Result struct {
+	Run     eval.Run
+	Dir     string
+	Summary *eval.Summary
+}
+
+// Run runs a plan of the suite and records it. When ctx ends, agents under way
+// are stopped, what was finished is recorded, and the summary says interrupted.
+// An error that is a diag.List is about the suite; any other means that the run
+// could not be kept.
+func (e *Engine) Run(ctx context.Context, s *eval.Suite, p *Plan, o RunOptions) (*Result, error) {
+	r, err := e.begin(ctx, s, p, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.end()
+	if !o.NoPreflight {
+		if err := r.preflight(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.create(); err != nil {
+		return nil, err
+	}
+	return r.execute(ctx)
+}
+
+// run is one run under way.
+type run struct {
+	e       *Engine
+	s       *eval.Suite
+	p       *Plan
+	o       RunOptions
+	hub     *gateway.Hub
+	temp    string
+	secrets *redact.Set
+	modules map[string]*wasm.Module
+	info    eval.Run
+	ledger  *ledger.Run
+	runner  *trial.Runner
+	fold    summary.Fold
+	spent   float64
+	started time.Time
+}
+
+// begin makes ready everything that the trials share.
+func (e *Engine) begin(ctx context.Context, s *eval.Suite, p *Plan, o RunOptions) (*run, error) {
+	r := &run{e: e, s: s, p: p, o: o, secrets: &redact.Set{}, modules: map[string]*wasm.Module{}, started: time.Now()}
+	if err := r.knowSecrets(); err != nil {
+		return nil, err
+	}
+	if err := r.load(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.temp, err = os.MkdirTemp("", "evalengine-"); err != nil {
+		return nil, fmt.Errorf("temporary folder: %w", err)
+	}
+	r.hub, err = gateway.Listen(context.WithoutCancel(ctx), r.gatewayOptions())
+	if err != nil {
+		os.RemoveAll(r.temp)
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
+	return r, nil
+}
+
+func (r *run) gatewayOptions() gateway.Options {
+	return gateway.Options{Logger: r.e.o.Logger, ShimCommand: []string{r.e.o.Executable, CommandShim}}
+}
+
+func (r *run) end() {
+	if err := r.hub.Close(); err != nil {
+		r.e.o.Logger.Warn("gateway", "error", err)
+	}
+	if err := os.RemoveAll(r.temp); err != nil {
+		r.e.o.Logger.Warn("temporary folder stays", "path", r.temp, "error", err)
+	}
+}
+
+// knowSecrets takes in every secret value that is known before a target is.
+func (r *run) knowSecrets() error {
+	for i, v := range r.s.Secrets {
+		if err := r.secrets.Add(fmt.Sprintf("secret value %d of the suite", i+1), v); err != nil {
+			return err
+		}
+	}
+	var names []string
+	for _, h := range r.s.Hosts {
+		names = append(names, h.Env...)
+		if name := keyName(h.Config); name != "" {
+			names = append(names, name)
+		}
+	}
+	for _, t := range r.s.Targets {
+		names = append(names, t.Env...)
+	}
+	names = append(names, r.keyNames()...)
+	for _, name := range names {
+		v, _ := r.e.o.Environ(name)
+		// A short value of an allow-listed variable is no key and stays readable.
+		if err := r.secrets.Add(name, v); err != nil && !errors.Is(err, redact.ErrShort) {
+			return err
+		}
+	}
+	return nil
+}
+
+// load loads the scorer modules of the plan.
+func (r *run) load(ctx context.Context) error {
+	for _, name := range r.p.Needs.Modules {
+		i := slices.IndexFunc(r.s.Modules, func(m eval.ModuleConfig) bool { return m.Name == name })
+		var cfg *eval.ModuleConfig
+		if i >= 0 {
+			cfg = &r.s.Modules[i]
+		}
+		m, err := r.e.module(ctx, cfg, name)
+		if err != nil {
+			return err
+		}
+		r.modules[name] = m
+	}
+	return nil
+}
+
+// create writes the run's folder and makes the runner of its trials.
+func (r *run) create() error {
+	commit, dirty := git(r.s.Dir)
+	r.info = eval.Run{
+		ID: ledger.NewID(r.started), Suite: r.s.Name, Experiment: r.o.Experiment, StartedAt: r.started.UTC(),
+		Args: r.cleanArgs(), GitCommit: commit, GitDirty: dirty, Files: r.s.Files,
+		Plugins: r.components(), Modules: r.moduleComponents(), Trials: r.p.Trials,
+		Timeout: r.s.Timeout, Retries: r.s.Retries, Concurrency: r.o.Concurrency, BudgetUSD: r.s.BudgetUSD, Vars: r.s.Vars,
+	}
+	var err error
+	if r.ledger, err = r.o.Store.Create(r.info); err != nil {
+		return &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
+	}
+	for _, t := range r.p.Trials {
+		r.fold.Expect(t)
+	}
+	r.runner = &trial.Runner{
+		Suite: r.s, Ledger: r.ledger, Plugins: r.e.pool, Hub: r.hub, Modules: r.modules, Secrets: r.secrets,
+		Environ: r.e.o.Environ, Temp: r.temp, Versions: r.versions(), Logger: r.e.o.Logger,
+		Observe: r.o.Observe, Bodies: r.o.Bodies,
+	}
+	if r.o.Started != nil {
+		r.o.Started(r.info, r.ledger.Dir())
+	}
+	return nil
+}
+
+func (r *run) cleanArgs() []string {
+	args := make([]string, len(r.o.Args))
+	for i, a := range r.o.Args {
+		args[i] = r.secrets.String(a)
+	}
+	return args
+}
+
+func (r *run) components() []eval.Component {
+	var out []eval.Component
+	for _, name := range r.p.Needs.Drivers {
+		out = append(out, r.e.pool.Component("host", name))
+	}
+	for _, name := range r.p.Needs.Provisioners {
+		out = append(out, r.e.pool.Component("provisioner", name))
+	}
+	return out
+}
+
+func (r *run) moduleComponents() []eval.Component {
+	out := []eval.Component{}
+	for _, name := range slices.Sorted(maps.Keys(r.modules)) {
+		m := r.modules[name]
+		out = append(out, eval.Component{Kind: "scorer", Name: name, Version: m.Manifest().Version, SHA256: m.SHA256()})
+	}
+	return out
+}
+
+// versions are what every record says of the parts that made it.
+func (r *run) versions() map[string]string {
+	v := map[string]string{"engine": r.e.o.Version}
+	for _, c := range append(r.info.Plugins, r.info.Modules...) {
+		v[c.Kind+"/"+c.Name] = c.Version + "+" + c.SHA256[:min(12, len(c.SHA256))]
+	}
+	return v
+}
+
+// git tells the commit of a suite's folder, empty where it is in none.
+func git(dir string) (commit string, dirty bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if !inRepository(dir) {
+		return "", false
+	}
+	out, err := exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "HEAD").Output()
+	if err != nil {
+		return "", false
+	}
+	changes, err := exec.CommandContext(ctx, "git", "-C", dir, "status", "--porcelain", "--untracked-files=no").Output()
+	return strings.TrimSpace(string(out)), err == nil && len(changes) > 0
+}
+
+// inRepository saves starting git where there is nothing to ask it about.
+func inRepository(dir string) bool {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}
