@@ -54,11 +54,17 @@ type log struct {
 	done chan struct{}
 
 	mu     sync.Mutex
-	queue  []entry
+	queue  []item
 	bytes  int
 	lost   int
 	closed bool
 	failed error
+}
+
+// item is one line to be written: its size and how to make it.
+type item struct {
+	size int
+	line func(*bytes.Buffer)
 }
 
 func newLog(w io.Writer) *log {
@@ -82,7 +88,7 @@ func (l *log) message(e entry, m *wire.Message, keep int64, delivered []byte) {
 	e.message = m.Slice(m.All(), keep)
 	e.Truncated = int64(len(e.message)) < m.Size
 	e.Altered, e.delivered = delivered != nil, delivered
-	l.put(e)
+	l.put(item{len(e.message) + len(delivered) + 200, func(b *bytes.Buffer) { line(b, &e) }})
 }
 
 // text logs bytes that are no message.
@@ -90,16 +96,15 @@ func (l *log) text(server, session, from, kind string, at time.Duration, m *wire
 	l.message(entry{AtMS: ms(at), Server: server, Session: session, From: from, Kind: kind}, m, keep, nil)
 }
 
-func (l *log) put(e entry) {
+func (l *log) put(i item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	size := len(e.message) + len(e.delivered) + 200
-	if l.closed || l.failed != nil || l.bytes+size > maxQueued {
+	if l.closed || l.failed != nil || l.bytes+i.size > maxQueued {
 		l.lost++
 		return
 	}
-	l.queue = append(l.queue, e)
-	l.bytes += size
+	l.queue = append(l.queue, i)
+	l.bytes += i.size
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -126,11 +131,11 @@ func (l *log) run() {
 	}
 }
 
-func (l *log) write(batch []entry) {
+func (l *log) write(batch []item) {
 	var b bytes.Buffer
 	for i := range batch {
 		b.Reset()
-		line(&b, &batch[i])
+		batch[i].line(&b)
 		if _, err := l.w.Write(b.Bytes()); err != nil {
 			l.mu.Lock()
 			l.failed = err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -181,15 +180,6 @@ func (u *remote) failed(w http.ResponseWriter, r *http.Request, err error) {
 	text := plain(err)
 	u.s.troubled("mcp_server_unreachable", text)
 	http.Error(w, fmt.Sprintf("MCP server %q: %s", u.s.cfg.Name, text), http.StatusBadGateway)
-}
-
-// plain is the error without the URL, which may hold a key.
-func plain(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err.Error()
-	}
-	return err.Error()
 }
 
 // back passes the server's answer on.

@@ -52,6 +52,8 @@ type Envelope struct {
 	// the last.
 	IsError    bool
 	ResultType string
+	// Model is what a request to a model provider names, which is no JSON-RPC.
+	Model string
 }
 
 // IsRequest reports whether the message wants an answer.
@@ -96,6 +98,8 @@ func (e *Envelope) scalar(path []string, raw string, at Range) {
 			e.ID = f
 		case "method":
 			e.Method, e.HasMethod = unquote(raw), strings.HasPrefix(raw, `"`)
+		case "model":
+			e.Model = unquote(raw)
 		}
 		e.whole(path[0], at)
 	case 2:
