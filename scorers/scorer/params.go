@@ -1,7 +1,9 @@
 package scorer
 
 import (
-	"fmt"
+	"errors"
+	"strconv"
+	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
@@ -27,7 +29,7 @@ func (p Params) Has(name string) bool { return !p.JSON(name).IsNull() }
 func (p Params) JSON(name string) jsonv.Value {
 	a, ok := p.spec.Params.Attribute(name)
 	if !ok {
-		panic(fmt.Sprintf("scorer %q has no parameter %q", p.spec.Name, name))
+		panic("scorer " + strconv.Quote(p.spec.Name) + " has no parameter " + strconv.Quote(name))
 	}
 	v := p.v.Get(name)
 	if v.IsNull() {
@@ -70,28 +72,29 @@ func (p Params) Strings(name string) []string {
 // ones and enums: such a use never reaches a scorer.
 func (p Params) check() error {
 	if p.v.Kind() != jsonv.Object {
-		return fmt.Errorf("the parameters are not a JSON object")
+		return errors.New("the parameters are not a JSON object")
 	}
 	for name := range p.v.Members() {
 		if _, ok := p.spec.Params.Attribute(name); !ok {
-			return fmt.Errorf("no parameter %q", name)
+			return errors.New("no parameter " + strconv.Quote(name))
 		}
 	}
 	for _, a := range p.spec.Params.Attributes {
-		if err := p.checkOne(a); err != nil {
-			return fmt.Errorf("parameter %q %w", a.Name, err)
+		if problem := p.checkOne(a); problem != "" {
+			return errors.New("parameter " + strconv.Quote(a.Name) + " " + problem)
 		}
 	}
 	return nil
 }
 
-func (p Params) checkOne(a eval.Attribute) error {
+// checkOne returns what is wrong with one parameter, or nothing.
+func (p Params) checkOne(a eval.Attribute) string {
 	v := p.JSON(a.Name)
 	if !v.Exists() {
 		if a.Required {
-			return fmt.Errorf("is required")
+			return "is required"
 		}
-		return nil
+		return ""
 	}
 	want := jsonv.Absent
 	switch a.Type {
@@ -103,16 +106,16 @@ func (p Params) checkOne(a eval.Attribute) error {
 		want = jsonv.Bool
 	}
 	if want != jsonv.Absent && v.Kind() != want {
-		return fmt.Errorf("is a %v, want a %s", v.Kind(), a.Type)
+		return "is a " + v.Kind().String() + ", want a " + a.Type
 	}
 	s, isString := v.Str()
 	if !isString || len(a.Enum) == 0 {
-		return nil
+		return ""
 	}
 	for _, e := range a.Enum {
 		if e == s {
-			return nil
+			return ""
 		}
 	}
-	return fmt.Errorf("is %q, want one of %q", s, a.Enum)
+	return "is " + strconv.Quote(s) + ", want one of " + strings.Join(a.Enum, ", ")
 }

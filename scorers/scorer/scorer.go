@@ -29,7 +29,8 @@
 package scorer
 
 import (
-	"fmt"
+	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -109,7 +110,7 @@ func Module(name, version, doc string) {
 	case registry.module != "":
 		panic("scorer: Module is called twice")
 	case !isName(name):
-		panic(fmt.Sprintf("scorer: module name %q is not in snake_case", name))
+		panic("scorer: module name " + strconv.Quote(name) + " is not in snake_case")
 	case version == "":
 		panic("scorer: the module has no version")
 	}
@@ -120,10 +121,10 @@ func Module(name, version, doc string) {
 // engine would refuse.
 func Register(spec Spec, f Func) {
 	if err := checkSpec(&spec); err != nil {
-		panic(fmt.Sprintf("scorer: %q: %v", spec.Name, err))
+		panic("scorer: " + strconv.Quote(spec.Name) + ": " + err.Error())
 	}
 	if f == nil || find(spec.Name) != nil {
-		panic(fmt.Sprintf("scorer: %q: registered twice or without a function", spec.Name))
+		panic("scorer: " + strconv.Quote(spec.Name) + ": registered twice or without a function")
 	}
 	registry.entries = append(registry.entries, entry{spec, f})
 }
@@ -148,25 +149,25 @@ func Manifest() *eval.Manifest {
 
 func checkSpec(s *Spec) error {
 	if !isName(s.Name) {
-		return fmt.Errorf("the name is not in snake_case")
+		return errors.New("the name is not in snake_case")
 	}
 	switch s.Role {
 	case eval.RoleAssert:
 		if s.Dimension != eval.DimensionOutcome && s.Dimension != eval.DimensionConstraint {
-			return fmt.Errorf("an assert is of dimension outcome or constraint, not %q", s.Dimension)
+			return errors.New("an assert is of dimension outcome or constraint, not " + strconv.Quote(string(s.Dimension)))
 		}
 	case eval.RoleMeasure, eval.RoleJudge:
 		switch s.Dimension {
 		case eval.DimensionOutcome, eval.DimensionConstraint, eval.DimensionPath, eval.DimensionQuality:
 		default:
-			return fmt.Errorf("unknown dimension %q", s.Dimension)
+			return errors.New("unknown dimension " + strconv.Quote(string(s.Dimension)))
 		}
 	default:
-		return fmt.Errorf("unknown role %q", s.Role)
+		return errors.New("unknown role " + strconv.Quote(string(s.Role)))
 	}
 	for _, p := range s.Needs {
 		if !wire.KnownPart(p) {
-			return fmt.Errorf("unknown need %q", p)
+			return errors.New("unknown need " + strconv.Quote(string(p)))
 		}
 	}
 	return checkParams(s.Params)
@@ -177,11 +178,11 @@ func checkParams(s eval.Schema) error {
 	for _, a := range s.Attributes {
 		switch {
 		case !isName(a.Name) || seen[a.Name]:
-			return fmt.Errorf("parameter %q: not in snake_case, or twice", a.Name)
+			return errors.New("parameter " + strconv.Quote(a.Name) + ": not in snake_case, or twice")
 		case strings.TrimSpace(a.Type) == "":
-			return fmt.Errorf("parameter %q: no type", a.Name)
+			return errors.New("parameter " + strconv.Quote(a.Name) + ": no type")
 		case len(a.Default) > 0 && !jsonv.Valid(a.Default):
-			return fmt.Errorf("parameter %q: the default is not JSON", a.Name)
+			return errors.New("parameter " + strconv.Quote(a.Name) + ": the default is not JSON")
 		}
 		seen[a.Name] = true
 	}
