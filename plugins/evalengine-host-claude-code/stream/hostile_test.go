@@ -179,6 +179,11 @@ func TestHostile(t *testing.T) {
 			steps: "say", verdict: "fault bad_request, never, 400",
 		},
 		{
+			name: "a model that says nothing", lines: []string{initLine, say("1", "m1", ""),
+				`{"type":"result","subtype":"success","result":"","usage":{"input_tokens":10,"output_tokens":0}}`},
+			verdict: "gave_up",
+		},
+		{
 			name: "nothing at all", verdict: "fault host, trial",
 		},
 	} {

@@ -61,6 +61,9 @@ func (p *Parser) Result(end End) (eval.TurnResult, error) {
 		return r, f
 	}
 	r.Outcome, r.Detail = p.outcome()
+	if r.Outcome == eval.Completed && r.Answer == "" && len(p.calls) == 0 {
+		r.Outcome, r.Detail = eval.GaveUp, "the agent ended its turn with neither an answer nor a call"
+	}
 	return r, nil
 }
 
@@ -246,7 +249,7 @@ func (p *Parser) noResult(end End) *eval.Fault {
 	if stderr != "" {
 		detail += ": " + agentout.Cut(stderr, agentout.MaxDetail-len(how)-2)
 	}
-	if p.lines == 0 && end.Exit != nil && end.Exit.Signal == "" && end.Exit.Code != 0 && refusedSettings.MatchString(stderr) {
+	if p.lines == 0 && end.Exit != nil && end.Exit.Code > 0 && end.Exit.Code < 128 && refusedSettings.MatchString(stderr) {
 		return agentout.Fault(eval.CauseHostConfig, eval.RetryStop, detail)
 	}
 	if p.lines == 0 {
