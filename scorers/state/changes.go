@@ -83,21 +83,24 @@ func compare(in *scorer.Input, query string, except []string) (difference, error
 	if err != nil {
 		return d, err
 	}
-	c := tree.Compare(s.before, s.after, skipBefore, skipAfter)
+	c := tree.Compare(d.before.root, d.after.root, skipBefore, skipAfter)
 	d.changes = c.ListChanges(d.before.values, d.after.values, maxChanges)
 	return d, nil
 }
 
 // skip returns a test for what the queries find, nil without queries.
-func skip(s states, queries []string, of string) (func(tree.Value) bool, error) {
+func skip(s *states, queries []string, of string) (func(tree.Value) bool, error) {
 	if len(queries) == 0 {
 		return nil, nil
 	}
-	set := map[int]bool{}
+	var set []bool
 	for _, q := range queries {
 		f, err := find(s, q, of)
 		if err != nil {
 			return nil, err
+		}
+		if set == nil {
+			set = make([]bool, f.root.Size())
 		}
 		for _, v := range f.values {
 			set[v.Order()] = true

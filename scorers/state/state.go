@@ -9,23 +9,34 @@ import (
 	"github.com/evalengine/evalengine/scorers/scorer"
 )
 
-// states are a trial's two states, indexed.
-type states struct{ before, after tree.Value }
+// states are a trial's two states, each indexed when it is first asked for.
+type states struct {
+	in            *scorer.Input
+	before, after *tree.Value
+}
 
 // current has the states of the input that is being scored: a call scores one
 // trial with many uses, and a large state is indexed once for all of them. A
 // module is single-threaded.
-var current struct {
-	in *eval.ScoreInput
-	states
+var current states
+
+func statesOf(in *scorer.Input) *states {
+	if current.in != in {
+		current = states{in: in}
+	}
+	return &current
 }
 
-func statesOf(in *scorer.Input) states {
-	if current.in != in.ScoreInput {
-		current.in = in.ScoreInput
-		current.states = states{tree.Of(in.BeforeValue()), tree.Of(in.StateValue())}
+func (s *states) of(when string) tree.Value {
+	slot, state := &s.after, s.in.StateValue
+	if when == "before" {
+		slot, state = &s.before, s.in.BeforeValue
 	}
-	return current.states
+	if *slot == nil {
+		v := tree.Of(state())
+		*slot = &v
+	}
+	return **slot
 }
 
 // found is what a query found in one state.
@@ -40,11 +51,8 @@ func look(in *scorer.Input, p scorer.Params) (found, error) {
 	return find(statesOf(in), p.String("query"), p.String("of"))
 }
 
-func find(s states, query, of string) (found, error) {
-	root := s.after
-	if of == "before" {
-		root = s.before
-	}
+func find(s *states, query, of string) (found, error) {
+	root := s.of(of)
 	if !root.Exists() {
 		return found{}, errors.New("the trial has no state " + of + " the run")
 	}

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
@@ -10,15 +11,24 @@ import (
 // what was added, After for what was removed.
 type Change struct{ Before, After Value }
 
-// Comparison compares values of one document with values of another. It has read
-// both once: comparing parts of them costs no more than what differs.
-type Comparison struct{ before, after summary }
+// Comparison compares values of one document with values of another.
+type Comparison struct {
+	before, after summary
+	// left is how many bytes may still be compared byte by byte: most of what is
+	// equal is equal in its bytes, but finding out at every level of a deep
+	// document would be without end.
+	left int
+}
 
 // Compare prepares to compare two documents, given by any of their values.
 // skipBefore and skipAfter leave values, with all that is below them, out of the
 // comparison; nil skips nothing.
 func Compare(before, after Value, skipBefore, skipAfter func(Value) bool) *Comparison {
-	return &Comparison{before: summarise(before, skipBefore), after: summarise(after, skipAfter)}
+	c := &Comparison{before: summary{skip: skipBefore}, after: summary{skip: skipAfter}}
+	if before.d != nil && after.d != nil {
+		c.left = 10 * (len(before.d.src) + len(after.d.src))
+	}
+	return c
 }
 
 // Changes returns what differs between two values, at most limit places. In each
@@ -50,16 +60,30 @@ func (d *diff) add(before, after Value) {
 	}
 }
 
-func (d *diff) same(a, b Value) bool { return d.before.of(a) == d.after.of(b) }
+func (c *Comparison) sameBytes(a, b Value) bool {
+	x, y := a.Raw(), b.Raw()
+	if len(x) != len(y) || c.left < 0 {
+		return false
+	}
+	c.left -= len(x)
+	return bytes.Equal(x, y)
+}
+
+func (c *Comparison) same(a, b Value) bool {
+	return c.sameBytes(a, b) || c.before.of(a) == c.after.of(b)
+}
 
 func (d *diff) compare(a, b Value) {
+	k := a.Kind()
 	switch {
-	case len(d.changes) >= d.limit, d.same(a, b):
-	case a.Kind() == jsonv.Object && b.Kind() == jsonv.Object:
+	case len(d.changes) >= d.limit, d.sameBytes(a, b):
+	case k != b.Kind():
+		d.add(a, b)
+	case k == jsonv.Object:
 		d.objects(a, b)
-	case a.Kind() == jsonv.Array && b.Kind() == jsonv.Array:
+	case k == jsonv.Array:
 		d.lists(d.before.kept(a), d.after.kept(b))
-	default:
+	case !d.same(a, b):
 		d.add(a, b)
 	}
 }
@@ -86,6 +110,10 @@ func (d *diff) objects(a, b Value) {
 }
 
 func (d *diff) lists(x, y []Value) {
+	if len(x) == 1 && len(y) == 1 { // no need to know whether they are equal
+		d.compare(x[0], y[0])
+		return
+	}
 	for len(x) > 0 && len(y) > 0 && d.same(x[0], y[0]) {
 		x, y = x[1:], y[1:]
 	}

@@ -14,11 +14,11 @@ func index(src []byte) *document {
 	return x.d
 }
 
-// estimate is how many values src has at most, bounded so that commas in texts
-// cost no memory.
+// estimate is about how many values src has, from a look at its start.
 func estimate(src []byte) int {
-	n := 1 + bytes.Count(src, []byte{','}) + bytes.Count(src, []byte{'['}) + bytes.Count(src, []byte{'{'})
-	return min(n, 64+len(src)/6)
+	head := src[:min(len(src), 64<<10)]
+	n := 8 + bytes.Count(head, []byte{','}) + bytes.Count(head, []byte{'['}) + bytes.Count(head, []byte{'{'})
+	return min(n*(len(src)/len(head)+1), 64+len(src)/6)
 }
 
 type indexer struct {
@@ -43,9 +43,10 @@ func (x *indexer) token(i int) int {
 	case ' ', '\n', '\t', '\r', ',', ':':
 		return i + 1
 	case '"':
-		end := stringEnd(src, i)
+		end, plain := stringEnd(src, i)
 		if x.key == 0 && x.inObject() {
-			x.name(i, end)
+			x.key = uint32(i) // never 0: an object begins before it
+			x.d.escapedKeys = x.d.escapedKeys || !plain && !standsForItself(src[i:end])
 			return end
 		}
 		x.end(x.add(i), end)
@@ -61,11 +62,8 @@ func (x *indexer) inObject() bool {
 	return len(x.open) > 0 && x.d.src[x.d.nodes[x.open[len(x.open)-1]].start] == '{'
 }
 
-func (x *indexer) name(i, end int) {
-	x.key = uint32(i) // never 0: an object begins before it
-	if in := x.d.src[i:end]; !x.d.escapedKeys && (bytes.IndexByte(in, '\\') >= 0 || !utf8.Valid(in)) {
-		x.d.escapedKeys = true
-	}
+func standsForItself(key []byte) bool {
+	return bytes.IndexByte(key, '\\') < 0 && utf8.Valid(key)
 }
 
 func (x *indexer) add(i int) uint32 {
@@ -79,14 +77,22 @@ func (x *indexer) end(n uint32, at int) {
 	x.d.nodes[n].next = uint32(len(x.d.nodes))
 }
 
-// stringEnd returns where the string that begins at i ends, its quote included.
-func stringEnd(src []byte, i int) int {
-	for i++; src[i] != '"'; i++ {
-		if src[i] == '\\' {
+// stringEnd returns where the string that begins at i ends, its quote included,
+// and whether it is plain ASCII without escapes.
+func stringEnd(src []byte, i int) (end int, plain bool) {
+	plain = true
+	for i++; i < len(src); i++ {
+		switch c := src[i]; {
+		case c == '"':
+			return i + 1, plain
+		case c == '\\':
 			i++
+			plain = false
+		case c >= utf8.RuneSelf:
+			plain = false
 		}
 	}
-	return i + 1
+	return i, plain
 }
 
 // scalarEnd returns where the word or number that begins at i ends.

@@ -17,7 +17,7 @@ func (v Value) Show(limit int) string {
 			i++
 			continue
 		case '"':
-			end = stringEnd(raw, i)
+			end, _ = stringEnd(raw, i)
 		}
 		out = append(out, raw[i:min(end, i+limit+utf8.UTFMax)]...)
 		i = end

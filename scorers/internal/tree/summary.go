@@ -9,42 +9,22 @@ import (
 	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
 )
 
-// summary has a hash of every value of a document, of what is not skipped in
-// it: equal values have equal hashes, so that two documents are compared in one
-// pass, however deep they are.
+// Hash returns a hash of v that [Equal] values share.
+func Hash(v Value) uint64 {
+	var s summary
+	return s.of(v)
+}
+
+// summary has hashes of values of a document, of what is not skipped in them.
+// Equal values have equal hashes, so that values which differ in their bytes are
+// compared in one pass, however deep they are. Each is computed when it is asked
+// for, and once.
 type summary struct {
 	hash []uint64
-	skip []bool
+	skip func(Value) bool
 }
 
-func summarise(root Value, skip func(Value) bool) summary {
-	var s summary
-	if root.d == nil {
-		return s
-	}
-	n := len(root.d.nodes)
-	s.hash = make([]uint64, n)
-	if skip != nil {
-		s.skip = make([]bool, n)
-	}
-	for i := n - 1; i >= 0; i-- { // children lie behind their parents
-		v := Value{root.d, uint32(i)}
-		if skip != nil && skip(v) {
-			s.skip[i] = true
-		}
-		s.hash[i] = s.sum(v)
-	}
-	return s
-}
-
-func (s *summary) of(v Value) uint64 {
-	if v.d == nil {
-		return 0
-	}
-	return s.hash[v.i]
-}
-
-func (s *summary) skipped(v Value) bool { return s.skip != nil && s.skip[v.i] }
+func (s *summary) skipped(v Value) bool { return s.skip != nil && s.skip(v) }
 
 func (s *summary) kept(v Value) []Value {
 	var out []Value
@@ -56,6 +36,20 @@ func (s *summary) kept(v Value) []Value {
 	return out
 }
 
+// of returns v's hash, never 0 for a value that exists.
+func (s *summary) of(v Value) uint64 {
+	if v.d == nil {
+		return 0
+	}
+	if s.hash == nil {
+		s.hash = make([]uint64, len(v.d.nodes))
+	}
+	if s.hash[v.i] == 0 {
+		s.hash[v.i] = s.sum(v) | 1
+	}
+	return s.hash[v.i]
+}
+
 func (s *summary) sum(v Value) uint64 {
 	k := v.Kind()
 	h := mix(uint64(k), 1)
@@ -63,20 +57,20 @@ func (s *summary) sum(v Value) uint64 {
 	case jsonv.Array:
 		for c := range v.Each {
 			if !s.skipped(c) {
-				h = mix(h, s.hash[c.i])
+				h = mix(h, s.of(c))
 			}
 		}
 	case jsonv.Object:
 		for c := range v.Each {
 			if !s.skipped(c) {
-				h += mix(hashText(v.d.keyBytes(c.i)), s.hash[c.i])
+				h += mix(hashText(v.d.keyBytes(c.i)), s.of(c))
 			}
 		}
 	case jsonv.String:
 		raw := v.Raw()
 		h = mix(h, hashText(raw[1:len(raw)-1]))
 	case jsonv.Number:
-		h = mix(h, hashNumber(v))
+		h = mix(h, hashNumber(v.Raw()))
 	default:
 		h = mix(h, uint64(v.Raw()[0]))
 	}
@@ -86,7 +80,8 @@ func (s *summary) sum(v Value) uint64 {
 // keyBytes returns the inside of a member's quoted name.
 func (d *document) keyBytes(i uint32) []byte {
 	k := int(d.nodes[i].key)
-	return d.src[k+1 : stringEnd(d.src, k)-1]
+	end, _ := stringEnd(d.src, k)
+	return d.src[k+1 : end-1]
 }
 
 // hashText hashes the inside of a quoted text by what it stands for.
@@ -99,18 +94,17 @@ func hashText(s []byte) uint64 {
 	return hashBytes(s)
 }
 
-// hashNumber hashes an integer by its value, and all else by the nearest
+// hashNumber hashes an integer by its digits, and all else by the nearest
 // float64.
-func hashNumber(v Value) uint64 {
-	raw := v.Raw()
+func hashNumber(raw []byte) uint64 {
+	const exact = 1 << 53
 	if bytes.IndexAny(raw, ".eE") < 0 && (len(raw) < 2 || raw[0] != '-' || raw[1] != '0') {
 		return hashBytes(raw)
 	}
-	w := v.JSON()
-	if n, ok := w.Int(); ok {
-		return hashBytes(strconv.AppendInt(nil, n, 10))
+	f, _ := strconv.ParseFloat(string(raw), 64) // out of range is infinite: near enough
+	if f == math.Trunc(f) && math.Abs(f) < exact {
+		return hashBytes(strconv.AppendInt(nil, int64(f), 10))
 	}
-	f, _ := w.Float()
 	return mix(math.Float64bits(f), 2)
 }
 
@@ -128,10 +122,4 @@ func mix(a, b uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
-}
-
-// Hash returns a hash of v that [Equal] values share.
-func Hash(v Value) uint64 {
-	s := summarise(v, nil)
-	return s.of(v)
 }

@@ -116,7 +116,11 @@ func (v Value) Key() string {
 	if k == 0 {
 		return ""
 	}
-	name, _ := jsonv.Parse(v.d.src[k:stringEnd(v.d.src, int(k))])
+	end, plain := stringEnd(v.d.src, int(k))
+	if plain {
+		return string(v.d.src[k+1 : end-1])
+	}
+	name, _ := jsonv.Parse(v.d.src[k:end])
 	return name.String()
 }
 
