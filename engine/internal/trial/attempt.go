@@ -150,29 +150,22 @@ func (a *attempt) place(ctx context.Context, cfg *eval.TargetConfig) *eval.Fault
 func (a *attempt) request(cfg *eval.TargetConfig) (eval.ProvisionRequest, error) {
 	var nonce [16]byte
 	rand.Read(nonce[:])
-	env, err := a.env(cfg.Env)
-	if err != nil {
-		return eval.ProvisionRequest{}, fmt.Errorf("target %q: %w", cfg.Name, err)
-	}
 	dir, err := a.folder("target")
 	if err != nil {
 		return eval.ProvisionRequest{}, err
 	}
-	return eval.ProvisionRequest{Trial: a.trial, Config: cfg.Config, WorkDir: dir, Env: env, Nonce: hex.EncodeToString(nonce[:])}, nil
+	return eval.ProvisionRequest{Trial: a.trial, Config: cfg.Config, WorkDir: dir, Env: a.env(cfg.Env), Nonce: hex.EncodeToString(nonce[:])}, nil
 }
 
-// env is the allow-list's part of the engine's environment. Every value that
-// is long enough is a secret: the list is for keys and tokens.
-func (a *attempt) env(names []string) (map[string]string, error) {
+// env is the allow-list's part of the engine's environment.
+func (a *attempt) env(names []string) map[string]string {
 	env := make(map[string]string, len(names))
 	for _, name := range names {
-		v, ok := a.r.Environ(name)
-		if !ok {
-			continue
+		if v, ok := a.r.Environ(name); ok {
+			env[name] = v
 		}
-		env[name] = v
 	}
-	return env, nil
+	return env
 }
 
 // folder makes a fresh folder of this attempt.
@@ -282,7 +275,8 @@ func (a *attempt) versions() map[string]string {
 	if a.agentVersion == "" {
 		return a.r.Versions
 	}
-	v := maps.Clone(a.r.Versions)
+	v := map[string]string{}
+	maps.Copy(v, a.r.Versions)
 	v["agent/"+a.host.Driver] = a.agentVersion
 	return v
 }

@@ -162,12 +162,8 @@ func (a *attempt) rules() []eval.ToolRule {
 
 // spec is what the host gets to start a session.
 func (a *attempt) spec(desc eval.Description) (eval.SessionSpec, error) {
-	env, err := a.env(a.host.Env)
-	if err != nil {
-		return eval.SessionSpec{}, err
-	}
 	s := eval.SessionSpec{
-		Trial: a.trial, Config: a.host.Config, RawDir: a.draft.RawDir(), Env: env, Turns: len(a.prompts),
+		Trial: a.trial, Config: a.host.Config, RawDir: a.draft.RawDir(), Env: a.env(a.host.Env), Turns: len(a.prompts),
 	}
 	if a.gateway != nil {
 		s.Servers = a.gateway.Endpoints()
@@ -179,6 +175,7 @@ func (a *attempt) spec(desc eval.Description) (eval.SessionSpec, error) {
 	if desc.Has(eval.CapNoFolders) {
 		return s, nil
 	}
+	var err error
 	if s.Home, err = a.folder("home"); err != nil {
 		return s, err
 	}

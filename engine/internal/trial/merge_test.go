@@ -1,0 +1,107 @@
+package trial
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/gateway"
+)
+
+func call(tool, args string, at int) gateway.Call {
+	return gateway.Call{
+		Server: "cms", Tool: tool, Arguments: eval.JSON(args), Result: eval.JSON(`{"ok":true}`), Bytes: 11,
+		At: time.Duration(at) * time.Millisecond, Duration: 2 * time.Millisecond, Finished: true,
+	}
+}
+
+func told(kind eval.StepKind, id, tool, args string, at float64) eval.Step {
+	s := eval.Step{Turn: 1, Kind: kind, CallID: id, Server: "cms", Tool: tool, AtMS: at}
+	if kind == eval.StepToolCall {
+		s.Arguments = eval.JSON(args)
+	}
+	return s
+}
+
+// lines shows steps as short texts: id kind call tool observed.
+func lines(steps []eval.Step) []string {
+	var out []string
+	for _, s := range steps {
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %d %s %s %s %s", s.ID, s.Turn, s.Kind, s.CallID, s.Tool, s.Observed)))
+	}
+	return out
+}
+
+func TestMerge(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		steps []eval.Step
+		calls []gateway.Call
+		ends  []float64
+		want  []string
+	}{
+		{"confirmed", []eval.Step{told(eval.StepToolCall, "t1", "a", `{"x":1}`, 1), told(eval.StepToolResult, "t1", "a", "", 4)},
+			[]gateway.Call{call("a", `{ "x": 1 }`, 1)}, []float64{9},
+			[]string{"s1 1 tool_call t1 a confirmed", "s2 1 tool_result t1 a confirmed"}},
+		{"result the host never told", []eval.Step{told(eval.StepToolCall, "t1", "a", `{}`, 1), {Turn: 1, Kind: eval.StepMessage, AtMS: 8}},
+			[]gateway.Call{call("a", `{}`, 1)}, []float64{9},
+			[]string{"s1 1 tool_call t1 a confirmed", "s2 1 tool_result t1 a confirmed", "s3 1 message"}},
+		{"unconfirmed", []eval.Step{told(eval.StepToolCall, "t1", "a", `{}`, 1)}, nil, []float64{9},
+			[]string{"s1 1 tool_call t1 a unconfirmed"}},
+		{"built-in tool of the host", []eval.Step{{Turn: 1, Kind: eval.StepToolCall, CallID: "b", Tool: "Bash"}}, nil, []float64{9},
+			[]string{"s1 1 tool_call b Bash"}},
+		{"unreported, in its turn", []eval.Step{{Turn: 1, Kind: eval.StepMessage, AtMS: 0}, {Turn: 2, Kind: eval.StepMessage, AtMS: 10}},
+			[]gateway.Call{call("a", `{}`, 5), call("b", `{}`, 15)}, []float64{9, 20},
+			[]string{"s1 1 message", "s2 1 tool_call gateway-1 a unreported", "s3 1 tool_result gateway-1 a unreported",
+				"s4 2 message", "s5 2 tool_call gateway-2 b unreported", "s6 2 tool_result gateway-2 b unreported"}},
+		{"parallel calls are told apart by their arguments",
+			[]eval.Step{told(eval.StepToolCall, "t1", "a", `{"n":"A"}`, 1), told(eval.StepToolCall, "t2", "a", `{"n":"B"}`, 1),
+				told(eval.StepToolResult, "t2", "a", "", 5), told(eval.StepToolResult, "t1", "a", "", 6)},
+			[]gateway.Call{call("a", `{"n":"B"}`, 2), call("a", `{"n":"A"}`, 3)}, []float64{9},
+			[]string{"s1 1 tool_call t1 a confirmed", "s2 1 tool_call t2 a confirmed", "s3 1 tool_result t2 a confirmed", "s4 1 tool_result t1 a confirmed"}},
+		{"two of the same, one seen", []eval.Step{told(eval.StepToolCall, "t1", "a", `{}`, 1), told(eval.StepToolCall, "t2", "a", `{}`, 2)},
+			[]gateway.Call{call("a", `{}`, 1)}, []float64{9},
+			[]string{"s1 1 tool_call t1 a confirmed", "s2 1 tool_result t1 a confirmed", "s3 1 tool_call t2 a unconfirmed"}},
+	} {
+		if d := cmp.Diff(lines(merge(tt.steps, tt.calls, tt.ends)), tt.want); d != "" {
+			t.Errorf("%s: got -, want +:\n%s", tt.name, d)
+		}
+	}
+}
+
+func TestMergeTakesTheGatewaysWord(t *testing.T) {
+	steps := []eval.Step{told(eval.StepToolCall, "t1", "a", `{"n":"A"}`, 1), told(eval.StepToolResult, "t1", "a", "", 5)}
+	steps[1].Result = eval.JSON(`"what the host made of it"`)
+	c := call("a", `{"n":"A"}`, 1)
+	c.IsError, c.Bytes = true, 71_000
+	got := merge(steps, []gateway.Call{c}, []float64{9})[1]
+	if !got.IsError || got.Bytes != 71_000 || string(got.Result) != `{"ok":true}` || *got.DurationMS != 2 {
+		t.Errorf("result = %+v", got)
+	}
+}
+
+func TestMergeUnfinished(t *testing.T) {
+	c := call("a", `{}`, 1)
+	c.Finished = false
+	steps := merge([]eval.Step{told(eval.StepToolCall, "t1", "a", `{}`, 1)}, []gateway.Call{c}, nil)
+	calls := eval.Calls(steps)
+	if len(calls) != 1 || calls[0].Status != eval.CallUnfinished || calls[0].DurationMS != nil {
+		t.Errorf("calls = %+v", calls)
+	}
+	if n := counts(steps); n != (eval.Counts{Total: 1, Unfinished: 1}) {
+		t.Errorf("counts = %+v", n)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	a := eval.Finding{Kind: "verbose", Tool: "t", Text: "The answer has 71000 bytes"}
+	b := eval.Finding{Kind: "verbose", Tool: "t", Text: "the answer has  93 bytes"}
+	c := eval.Finding{Kind: "verbose", Tool: "u", Text: a.Text}
+	if fingerprint(a) != fingerprint(b) || fingerprint(a) == fingerprint(c) || len(fingerprint(a)) != 12 {
+		t.Errorf("fingerprints %s %s %s", fingerprint(a), fingerprint(b), fingerprint(c))
+	}
+}
