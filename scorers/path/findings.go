@@ -92,10 +92,10 @@ func findingsOf(l *calls.Log, hits []calls.Hit, verbose int64) []eval.Finding {
 
 // call adds what one call alone shows.
 func (c collector) call(l *calls.Log, h calls.Hit) {
-	switch said := calls.ResultText(h.Call); {
-	case calls.HidesError(h.Call, said):
+	switch said, truncated, hides := calls.Trouble(h.Call); {
+	case hides:
 		c.add("hidden_error", h, said)
-	case calls.HostTruncated(said):
+	case truncated:
 		c.add("host_truncated_result", h, said)
 	}
 	switch a := l.ArgumentsOf(h.Call); {

@@ -12,7 +12,10 @@ import (
 func failed(hits []calls.Hit) []calls.Hit {
 	var list []calls.Hit
 	for _, h := range hits {
-		if h.Status == eval.CallError && !calls.HostTruncated(calls.ResultText(h.Call)) {
+		if h.Status != eval.CallError {
+			continue
+		}
+		if _, truncated, _ := calls.Trouble(h.Call); !truncated {
 			list = append(list, h)
 		}
 	}

@@ -94,11 +94,9 @@ func noErrors(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 	f := calls.Filter{Pattern: p.String("tool"), Turn: p.Int("turn"), Main: p.String("scope") == "main"}
 	var failed []calls.Hit
 	for _, h := range l.Find(f) {
-		if h.Status == eval.CallError || hidden {
-			said := calls.ResultText(h.Call)
-			if h.Status == eval.CallError && !calls.HostTruncated(said) || calls.HidesError(h.Call, said) {
-				failed = append(failed, h)
-			}
+		_, truncated, hides := calls.Trouble(h.Call)
+		if h.Status == eval.CallError && !truncated || hidden && hides {
+			failed = append(failed, h)
 		}
 	}
 	if len(failed) <= allow {

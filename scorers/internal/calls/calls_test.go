@@ -2,6 +2,7 @@ package calls
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -67,6 +68,9 @@ func TestHidesError(t *testing.T) {
 		c := eval.Call{Status: eval.CallOK, Result: eval.JSON(`{"content":[{"type":"text","text":` + jsonv.Quote(tt.text) + `}]}`)}
 		if got := HidesError(&c, ResultText(&c)); got != tt.want {
 			t.Errorf("HidesError(%q) = %v; want %v", tt.text, got, tt.want)
+		}
+		if _, truncated, got := Trouble(&c); got != tt.want || truncated != strings.Contains(tt.text, "exceeds") {
+			t.Errorf("Trouble(%q) = %v, %v; want %v", tt.text, truncated, got, tt.want)
 		}
 	}
 	l := logOf("call a s/x {}\nerror a Error: x\ncall b s/x {}", "")

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -38,6 +39,43 @@ func HostTruncated(text string) bool {
 	head := strings.ToLower(text[:min(len(text), 500)])
 	return strings.Contains(head, "exceeds maximum allowed tokens") ||
 		strings.Contains(head, "characters) exceeds maximum allowed")
+}
+
+// Trouble returns the text of a result that the host kept from the agent, or that
+// hides an error. Most results are neither and tell by their first characters: they
+// are not decoded.
+func Trouble(c *eval.Call) (text string, truncated, hidesError bool) {
+	if plain(c.Result) {
+		return "", false, false
+	}
+	text = ResultText(c)
+	return text, HostTruncated(text), HidesError(c, text)
+}
+
+// plain reports whether a result's first text begins in a way that neither a notice
+// of the host's nor an error does.
+func plain(result []byte) bool {
+	const key, window = `"text"`, 500
+	for {
+		i := bytes.Index(result, []byte(key))
+		if i < 0 {
+			return false
+		}
+		result = bytes.TrimLeft(result[i+len(key):], " \t\r\n")
+		if len(result) == 0 || result[0] != ':' { // it was the value of "type"
+			continue
+		}
+		result = bytes.TrimLeft(result[1:], " \t\r\n")
+		if len(result) < 2 || result[0] != '"' {
+			return false
+		}
+		switch result[1] {
+		case 'e', 'E', '{', '\\', ' ', '"':
+			return false
+		}
+		head := bytes.ToLower(result[:min(len(result), window)])
+		return !bytes.Contains(head, []byte("exceeds maximum allowed"))
+	}
 }
 
 // HidesError reports whether a call ended well although its result's text, as
