@@ -25,6 +25,9 @@ const frameHeader = 5
 // maxFrame bounds what either side accepts.
 const maxFrame = 1 << 30
 
+// frameSlack is what an answer may hold beside a module's output and log.
+const frameSlack = 64 << 10
+
 // beginFrame appends the header of a frame whose length endFrame fills in.
 func beginFrame(b []byte, kind byte) []byte { return append(b, kind, 0, 0, 0, 0) }
 

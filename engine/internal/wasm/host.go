@@ -125,7 +125,7 @@ func (s *session) call(m api.Module, stack []uint64) int64 {
 	if s.calls++; s.calls > s.limits.calls || s.capability == nil || len(op) > 256 {
 		return codeDenied
 	}
-	if len(request) > maxOutput {
+	if int64(len(request)) > s.limits.output {
 		return codeTooLarge
 	}
 	code, response := s.capability(string(op), request)

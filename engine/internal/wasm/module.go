@@ -157,7 +157,7 @@ func (m *Module) run(ctx context.Context, p *pool, score int64, request [][]byte
 	} else {
 		pieces = append([][]byte{b}, request...)
 	}
-	return w.exchange(ctx, m.limits.timeout, pieces, call)
+	return w.exchange(ctx, m.limits.timeout, m.limits.output+m.limits.log+frameSlack, pieces, call)
 }
 
 // loadInto makes sure that the worker has the module.
@@ -185,7 +185,7 @@ func (m *Module) loadInto(ctx context.Context, w *process) error {
 	}
 	endFrame(b, len(m.bytes))
 	began := time.Now()
-	_, err := w.exchange(ctx, m.rt.compileTimeout, [][]byte{b, m.bytes}, nil)
+	_, err := w.exchange(ctx, m.rt.compileTimeout, frameSlack, [][]byte{b, m.bytes}, nil)
 	if bad, ok := errors.AsType[*moduleError](err); ok {
 		bad.text = "loading: " + bad.text
 		if !known {

@@ -140,7 +140,8 @@ type answer struct {
 // exchange sends a frame in pieces and waits for the answer. A moduleError is the
 // module's fault, any other error the worker's or the end of ctx. timeout is the
 // worker's own time: what call takes does not count.
-func (p *process) exchange(ctx context.Context, timeout time.Duration, pieces [][]byte,
+// What is longer than most was not sent by a worker in its senses.
+func (p *process) exchange(ctx context.Context, timeout time.Duration, most int64, pieces [][]byte,
 	call func(op string, request []byte) (int64, []byte)) (*answer, error) {
 	stop := context.AfterFunc(ctx, func() {
 		now := time.Now()
@@ -151,7 +152,7 @@ func (p *process) exchange(ctx context.Context, timeout time.Duration, pieces []
 	p.usable = false
 	for left := timeout; ; {
 		began := time.Now()
-		kind, body, err := p.turn(ctx, began.Add(left), pieces)
+		kind, body, err := p.turn(ctx, began.Add(left), most, pieces)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -199,7 +200,7 @@ func (f *fields) check() error {
 }
 
 // turn writes one frame and reads the next.
-func (p *process) turn(ctx context.Context, deadline time.Time, pieces [][]byte) (byte, []byte, error) {
+func (p *process) turn(ctx context.Context, deadline time.Time, most int64, pieces [][]byte) (byte, []byte, error) {
 	if err := p.in.SetWriteDeadline(deadline); err != nil {
 		return 0, nil, err
 	}
@@ -220,6 +221,9 @@ func (p *process) turn(ctx context.Context, deadline time.Time, pieces [][]byte)
 	kind, n, err := readHeader(p.r)
 	if err != nil {
 		return 0, nil, err
+	}
+	if int64(n) > most {
+		return 0, nil, fmt.Errorf("%w: frame of %d bytes", errWorker, n)
 	}
 	body := make([]byte, n)
 	_, err = io.ReadFull(p.r, body)
