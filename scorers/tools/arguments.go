@@ -15,7 +15,7 @@ func registerArguments() {
 	register("arguments", eval.RoleAssert, eval.DimensionOutcome,
 		"Passes if the arguments of the tool's calls match. No call does not pass. Arguments that are not JSON never match; a JSON string of JSON is decoded once, and the reason says so; null is an empty object where the tool requires nothing. With action, the arguments are the action's own. Errored if the record holds only a part of arguments that decide.",
 		arguments, slices.Concat([]eval.Attribute{toolParam}, match.Params(), []eval.Attribute{
-			whichParam, actionParam, statusParam, turnParam, scopeParam, anyServerParam,
+			whichParam, actionParam, statusParam, turnParam, scopeParam,
 		})...)
 }
 
@@ -57,7 +57,7 @@ type look struct {
 // matchCalls looks at each call that the parameters mean and folds what it finds.
 func matchCalls(in *scorer.Input, p scorer.Params, f calls.Filter, inspect func(*calls.Log, calls.Hit) look) (scorer.Result, error) {
 	l := calls.New(in)
-	if err := l.Resolve(f.Pattern, p.Bool("any_server")); err != nil {
+	if err := l.Resolve(f.Pattern); err != nil {
 		return scorer.Result{}, err
 	}
 	hits := l.Find(f)

@@ -13,7 +13,7 @@ func number(name, def, doc string) eval.Attribute {
 }
 
 func registerCalled() {
-	shared := []eval.Attribute{actionParam, statusParam, turnParam, scopeParam, anyServerParam}
+	shared := []eval.Attribute{actionParam, statusParam, turnParam, scopeParam}
 	register("called", eval.RoleAssert, eval.DimensionOutcome,
 		"Passes if the tool was called at least min and at most max times. A call that only the host reports and the gateway never saw does not count. Errored, not failed, if the target offers no tool of that name.",
 		called, append([]eval.Attribute{toolParam,
@@ -40,7 +40,7 @@ func called(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 	}
 	l := calls.New(in)
 	f := actionFilter(p, p.String("tool"))
-	if err := l.Resolve(f.Pattern, p.Bool("any_server")); err != nil {
+	if err := l.Resolve(f.Pattern); err != nil {
 		return scorer.Result{}, err
 	}
 	hits := l.Find(f)

@@ -17,7 +17,7 @@ func registerOrder() {
 		eval.Attribute{Name: "tools", Type: "list(string)", Required: true, Doc: "The tools in order, each as tools/called has it."},
 		eval.Attribute{Name: "mode", Type: "string", Default: eval.JSON(`"subsequence"`),
 			Enum: []string{"subsequence", "exact"}, Doc: "Whether other calls may lie between and around them."},
-		statusParam, turnParam, scopeParam, anyServerParam)
+		statusParam, turnParam, scopeParam)
 }
 
 func order(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
@@ -28,7 +28,7 @@ func order(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 	}
 	l := calls.New(in)
 	for _, pattern := range patterns {
-		if err := l.Resolve(pattern, p.Bool("any_server")); err != nil {
+		if err := l.Resolve(pattern); err != nil {
 			return scorer.Result{}, err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // The parameters that several scorers share.
 var (
 	toolParam = eval.Attribute{Name: "tool", Type: "string", Required: true,
-		Doc: `The tool, as "tool" or "server/tool"; * and ? are wildcards. "/Bash" is a tool of the host's own.`}
+		Doc: `The tool, as "tool" or "server/tool"; * and ? are wildcards. "*/search" is the search of any server, "/Bash" a tool of the host's own.`}
 	actionParam = eval.Attribute{Name: "action", Type: "string",
 		Doc: `For a tool that takes a list of actions: counts each action of that name (* and ? are wildcards), not the call.`}
 	statusParam = eval.Attribute{Name: "status", Type: "string", Default: eval.JSON(`"any"`),
@@ -24,8 +24,6 @@ var (
 		Enum: []string{"any", "all", "first", "last"}, Doc: "Which of the calls must match."}
 	turnParam = eval.Attribute{Name: "turn", Type: "number",
 		Doc: "Counts only calls of this turn; the first is 1."}
-	anyServerParam = eval.Attribute{Name: "any_server", Type: "bool", Default: eval.JSON(`false`),
-		Doc: "Accepts a tool name without server that several servers have."}
 )
 
 // needs are the parts that every scorer here asks for.

@@ -15,7 +15,7 @@ func registerResult() {
 	register("result", eval.RoleAssert, eval.DimensionOutcome,
 		"Passes if the results of the tool's calls match. The text of a result is looked at as JSON where it is JSON, unless match is contains or regex; pointer goes into it. Skipped, not failed, if the host kept a result from the agent because it was too large.",
 		result, slices.Concat([]eval.Attribute{toolParam}, match.Params(), []eval.Attribute{
-			whichParam, statusParam, turnParam, scopeParam, anyServerParam,
+			whichParam, statusParam, turnParam, scopeParam,
 		})...)
 }
 

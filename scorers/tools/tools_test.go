@@ -78,11 +78,11 @@ func TestSameNameOnTwoServers(t *testing.T) {
 		ok c1 x
 	`, "prod/search\nstage/search")
 	check(t, in, []row{
-		{"called", `{"tool":"search"}`, "error", `tool "search" is ambiguous: it is prod/search and stage/search; write the server in front, or any_server = true`, ""},
-		{"called", `{"tool":"search","any_server":true}`, "pass", "search was called once", "s1"},
+		{"called", `{"tool":"search"}`, "error", `tool "search" is ambiguous: write prod/search or stage/search, or */search for any of them`, ""},
+		{"called", `{"tool":"*/search"}`, "pass", "*/search was called once", "s1"},
 		{"called", `{"tool":"prod/search"}`, "fail", "prod/search was never called, want at least 1", ""},
 		{"called", `{"tool":"stage/search"}`, "pass", "stage/search was called once", "s1"},
-		{"order", `{"tools":["search"]}`, "error", `tool "search" is ambiguous: it is prod/search and stage/search; write the server in front, or any_server = true`, ""},
+		{"order", `{"tools":["search"]}`, "error", `tool "search" is ambiguous: write prod/search or stage/search, or */search for any of them`, ""},
 		{"not_called", `{"tool":"search"}`, "fail", "stage/search was called once", "s1"},
 	})
 }

@@ -101,27 +101,25 @@ func TestResolve(t *testing.T) {
 	tests := []struct{ pattern, want string }{
 		{"a/list", ""},
 		{"*", ""},
+		{"*/list", ""},
 		{"/Nope", ""},
 		{"Bash", ""},
 		{"ghost", ""},
-		{"list", `tool "list" is ambiguous: it is a/list and b/list; write the server in front, or any_server = true`},
+		{"list", `tool "list" is ambiguous: write a/list or b/list, or */list for any of them`},
 		{"c/list", `tool "c/list" is not offered by the target (closest: a/list); a tool of the host's own is written /c/list`},
 		{"collection_create", `tool "collection_create" is not offered by the target (closest: a/collections_create); a tool of the host's own is written /collection_create`},
 		{"qqqq", `tool "qqqq" is not offered by the target; a tool of the host's own is written /qqqq`},
 	}
 	for _, tt := range tests {
 		got := ""
-		if err := l.Resolve(tt.pattern, false); err != nil {
+		if err := l.Resolve(tt.pattern); err != nil {
 			got = err.Error()
 		}
 		if got != tt.want {
 			t.Errorf("Resolve(%q) = %q; want %q", tt.pattern, got, tt.want)
 		}
 	}
-	if err := l.Resolve("list", true); err != nil {
-		t.Errorf("Resolve(list, any server) = %v", err)
-	}
-	if err := logOf("", "").Resolve("list", false); err != nil {
+	if err := logOf("", "").Resolve("list"); err != nil {
 		t.Errorf("Resolve without a tool list = %v", err)
 	}
 }

@@ -10,12 +10,12 @@ import (
 
 // Resolve checks that a tool pattern means what it seems to. A name without stars
 // must be one tool's: an error says that no server offers it and no call names it
-// (the suite speaks of an old or misspelt tool: no fault of the agent), or, unless
-// anyServer, that several servers do.
+// (the suite speaks of an old or misspelt tool: no fault of the agent), or that
+// several servers do.
 //
 // A target that lists no tools at all is taken at its word, and so are the host's
 // own tools, written "/Bash".
-func (l *Log) Resolve(pattern string, anyServer bool) error {
+func (l *Log) Resolve(pattern string) error {
 	if strings.ContainsAny(pattern, "*?") || strings.HasPrefix(pattern, "/") {
 		return nil
 	}
@@ -30,9 +30,9 @@ func (l *Log) Resolve(pattern string, anyServer bool) error {
 	switch {
 	case !known && len(l.Tools) > 0:
 		return errors.New(l.notOffered(pattern))
-	case len(servers) > 1 && !anyServer:
-		return errors.New("tool " + quote(pattern) + " is ambiguous: it is " + strings.Join(sorted(servers), " and ") +
-			"; write the server in front, or any_server = true")
+	case len(servers) > 1:
+		return errors.New("tool " + quote(pattern) + " is ambiguous: write " + strings.Join(sorted(servers), " or ") +
+			", or */" + pattern + " for any of them")
 	}
 	return nil
 }
