@@ -25,7 +25,7 @@ variable "base_url" {
 host "scripted" {
   driver = "scripted"
   config {
-    scripts = { for f in fileset("scripts/*.json") : trimsuffix(basename(f), ".json") => file(f) }
+    scripts = { for f in fileset("scripts", "*.json") : trimsuffix(f, ".json") => file("scripts/${f}") }
   }
 }
 

@@ -17,7 +17,7 @@ suite "starter" {
 host "scripted" {
   driver = "scripted"
   config {
-    scripts = { for f in fileset("scripts/*.json") : trimsuffix(basename(f), ".json") => file(f) }
+    scripts = { for f in fileset("scripts", "*.json") : trimsuffix(f, ".json") => file("scripts/${f}") }
   }
 }
 

@@ -20,13 +20,13 @@ import (
 // Style says how a terminal report may look.
 type Style struct {
 	Color bool
-	// Width in columns; 0 is 100.
+	// Width in columns; 0 is 140.
 	Width int
 }
 
 func (s Style) width() int {
 	if s.Width <= 0 {
-		return 100
+		return 140
 	}
 	return s.Width
 }
@@ -96,6 +96,8 @@ func Duration(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "?"
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	case d < time.Minute:

@@ -123,7 +123,7 @@ func (p *printer) effort(effort []eval.Stat) string {
 		}
 		switch e.Name {
 		case "seconds":
-			parts = append(parts, fmt.Sprintf("%.1fs", *e.Mean))
+			parts = append(parts, seconds(*e.Mean))
 		case "calls", "turns", "tokens":
 			parts = append(parts, number(*e.Mean)+" "+e.Name)
 		}
@@ -167,20 +167,41 @@ func values(s eval.Stat) string {
 	return "[" + strings.Join(parts, " ") + "]"
 }
 
-func (p *printer) problems(a eval.Arm, problems []Problem) {
-	shown := 0
+// group is the problems of an arm that have one reason.
+type group struct {
+	Problem
+	repeats []string
+}
+
+func groups(a eval.Arm, problems []Problem) []group {
+	var out []group
 	for _, pr := range problems {
 		if pr.Trial.Story != a.Story || pr.Trial.Variant != a.Variant || pr.Trial.Host != a.Host {
 			continue
 		}
-		if shown++; shown > maxProblems {
-			p.line("      %s", p.st.paint(dim, "… more: evalengine show "+pr.Trial.ID()))
+		i := slices.IndexFunc(out, func(g group) bool { return g.Status == pr.Status && g.Cause == pr.Cause && g.Reason == pr.Reason })
+		if i < 0 {
+			i = len(out)
+			out = append(out, group{Problem: pr})
+		}
+		out[i].repeats = append(out[i].repeats, fmt.Sprintf("r%d", pr.Trial.Repeat))
+	}
+	return out
+}
+
+func (p *printer) problems(a eval.Arm, problems []Problem) {
+	for i, g := range groups(a, problems) {
+		if i == maxProblems {
+			p.line("      %s", p.st.paint(dim, "… more: evalengine show "+g.Trial.ID()))
 			return
 		}
-		mark, code := p.st.status(pr.Status)
-		label := fmt.Sprintf("%s r%d %s", mark, pr.Trial.Repeat, pr.Cause)
-		room := max(20, p.st.width()-8-len(label))
-		p.line("      %s  %s", p.st.paint(code, label), Line(pr.Reason, room))
+		which := strings.Join(g.repeats[:min(len(g.repeats), 5)], " ")
+		if n := len(g.repeats) - 5; n > 0 {
+			which += fmt.Sprintf(" and %d more", n)
+		}
+		mark, code := p.st.status(g.Status)
+		label := fmt.Sprintf("%s %s %s", mark, which, g.Cause)
+		p.line("      %s  %s", p.st.paint(code, label), Line(g.Reason, max(60, p.st.width()-8-len(label))))
 	}
 }
 

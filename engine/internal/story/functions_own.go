@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -27,6 +28,8 @@ func addOwn(all map[string]function.Function) {
 	all["startswith"] = stringTest(strings.HasPrefix)
 	all["endswith"] = stringTest(strings.HasSuffix)
 	all["strcontains"] = stringTest(strings.Contains)
+	all["basename"] = stringFunc(func(s string) (string, error) { return path.Base(s), nil })
+	all["dirname"] = stringFunc(func(s string) (string, error) { return path.Dir(s), nil })
 	all["sha256"] = stringFunc(func(s string) (string, error) {
 		sum := sha256.Sum256([]byte(s))
 		return hex.EncodeToString(sum[:]), nil
