@@ -1,0 +1,59 @@
+// Command evalengine-host-codex is the host plugin that drives Codex: the real
+// command line, headless, one process a turn, its MCP servers reached through the
+// trial's gateway.
+//
+// config.go says what a host block's config takes, settings.go how the program is
+// set up, session.go how a conversation goes; packages stream and rollout read
+// what comes back.
+package main
+
+import (
+	"context"
+	"sync"
+
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/host"
+)
+
+// version is the plugin's own.
+const version = "0.1.0"
+
+const defaultBaseURL = "https://api.openai.com/v1"
+
+func main() { host.Serve(&driver{}) }
+
+// driver implements [eval.Host].
+type driver struct {
+	once sync.Once
+	need eval.Need
+}
+
+var _ eval.Host = (*driver)(nil)
+
+// Describe implements [eval.Host].
+func (d *driver) Describe(ctx context.Context) (eval.Description, error) {
+	d.once.Do(func() { d.need = findProgram(ctx) })
+	return eval.Description{
+		Name: "codex", Version: version,
+		Doc: "Codex CLI, headless. Without tools it has the target's MCP tools and the few built-in ones that cannot be taken away.",
+		Capabilities: []string{
+			eval.CapMultiTurn, eval.CapMCPHTTP, eval.CapUsage, eval.CapReusable,
+		},
+		Schema: schema(),
+		Model:  &eval.ModelUse{API: "openai-responses", DefaultBaseURL: defaultBaseURL, KeyEnv: "OPENAI_API_KEY"},
+		Needs:  []eval.Need{d.need},
+	}, nil
+}
+
+// Start implements [eval.Host].
+func (d *driver) Start(ctx context.Context, spec eval.SessionSpec) (eval.Session, error) {
+	cfg, err := readConfig(spec)
+	if err != nil {
+		return nil, err
+	}
+	l, err := prepare(spec, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return newSession(ctx, l, cfg), nil
+}
