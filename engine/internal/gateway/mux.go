@@ -301,15 +301,19 @@ func (x *mux) readLoop() {
 			break
 		}
 	}
+	early := true
+	select {
+	case <-x.closing:
+		early = false
+	default:
+	}
 	x.proc.OutputEnded()
 	x.mu.Lock()
 	x.shaken(nil)
 	x.mu.Unlock()
 	close(x.gone)
 	x.proc.Stop()
-	select {
-	case <-x.closing:
-	default:
+	if early {
 		x.died()
 	}
 }
