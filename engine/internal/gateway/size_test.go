@@ -88,7 +88,7 @@ func TestHugeResult(t *testing.T) {
 				t.Errorf("memory grew by %d MB for a result of 50 MB", grown>>20)
 			}
 			call := g.Calls()[0]
-			if !call.Finished || call.IsError || !call.Truncated || call.Bytes != 50<<20+57 || len(call.Result) > DefaultMaxRecordBytes+10 {
+			if !call.Finished || call.IsError || !call.Truncated || call.Bytes != 50<<20+55 || len(call.Result) > DefaultMaxRecordBytes+10 {
 				t.Errorf("finished %v, error %v, truncated %v, bytes %d, kept %d", call.Finished, call.IsError, call.Truncated, call.Bytes, len(call.Result))
 			}
 			if !strings.HasSuffix(string(call.Result), `xxx"}]}`) {
