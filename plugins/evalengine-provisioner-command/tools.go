@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxMessage bounds one message of a server that is probed.
+const maxMessage = 64 << 20
+
+// protocolVersion is what a probe asks for; servers of other versions answer with
+// their own.
+const protocolVersion = "2025-06-18"
+
+// listTools greets a server and lists its tools. A server that lists none is not
+// ready: nothing could be asked of it.
+func listTools(ctx context.Context, t mcp.Transport) error {
+	client := mcp.NewClient(&mcp.Implementation{Name: "evalengine-probe", Version: version}, nil)
+	session, err := client.Connect(ctx, t, &mcp.ClientSessionOptions{ProtocolVersion: protocolVersion})
+	if err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	defer session.Close()
+	list, err := session.ListTools(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("tools/list: %w", err)
+	}
+	if len(list.Tools) == 0 {
+		return errors.New("tools/list: the server offers no tools")
+	}
+	return nil
+}
+
+// probeURL lists the tools of a server that speaks streamable HTTP.
+func probeURL(ctx context.Context, client *http.Client, url string, headers map[string]string) error {
+	own := *client
+	own.Transport = &withHeaders{next: client.Transport, headers: headers}
+	return listTools(ctx, &mcp.StreamableClientTransport{
+		Endpoint: url, HTTPClient: &own, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxMessage,
+	})
+}
+
+// withHeaders adds a server's headers to each request and bounds each answer.
+type withHeaders struct {
+	next    http.RoundTripper
+	headers map[string]string
+}
+
+func (w *withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for k, v := range w.headers {
+		r.Header.Set(k, v)
+	}
+	resp, err := w.next.RoundTrip(r)
+	if err == nil {
+		resp.Body = &limited{Reader: io.LimitReader(resp.Body, maxMessage), Closer: resp.Body}
+	}
+	return resp, err
+}
+
+type limited struct {
+	io.Reader
+	io.Closer
+}
+
+// probeCommand starts a server that speaks over stdio, lists its tools and ends
+// it. The server of the trial is another process.
+func probeCommand(ctx context.Context, p program) error {
+	p.stdin = true
+	r, err := start(p)
+	if err != nil {
+		return err
+	}
+	kill := context.AfterFunc(ctx, func() { _ = r.cmd.Process.Kill() })
+	err = listTools(ctx, &mcp.IOTransport{
+		Reader: &messages{r: bufio.NewReader(r.out)}, Writer: inOnly{r.in}, MaxLineLength: maxMessage,
+	})
+	if err != nil {
+		err = fmt.Errorf("%w%s", err, r.said())
+	}
+	r.stop()
+	kill()
+	return err
+}
+
+// inOnly leaves the closing of stdin to [process.stop].
+type inOnly struct{ *os.File }
+
+func (inOnly) Close() error { return nil }
+
+// messages passes on the lines of stdout that can be messages: some servers greet
+// people there.
+type messages struct {
+	r    *bufio.Reader
+	rest []byte
+}
+
+func (m *messages) Read(b []byte) (int, error) {
+	for len(m.rest) == 0 {
+		line, err := m.line()
+		if err != nil {
+			return 0, err
+		}
+		if t := bytes.TrimSpace(line); len(t) > 0 && (t[0] == '{' || t[0] == '[') {
+			m.rest = line
+		}
+	}
+	n := copy(b, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
+}
+
+// line reads one line; of one that is too long, an error.
+func (m *messages) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := m.r.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxMessage {
+			return nil, fmt.Errorf("a message of more than %d MiB", maxMessage>>20)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		return line, err
+	}
+}
+
+func (m *messages) Close() error { return nil }
