@@ -33,6 +33,9 @@ func prepare(spec eval.SessionSpec, cfg config) (launch, error) {
 	}
 	l := launch{names: agentout.NewNames(servers, "-")}
 	files, err := writeFiles(spec, cfg, l.names)
+	if err == nil {
+		err = l.names.Keep(spec.RawDir)
+	}
 	if err != nil {
 		return l, agentout.Fault(eval.CauseHost, eval.RetryTrial, "preparing the session: "+err.Error())
 	}

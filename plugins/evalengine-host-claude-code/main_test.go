@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
 )
@@ -74,6 +75,9 @@ func fakeTurn(mode string, n int, prompt string) {
 		status = "pending"
 	}
 	fmt.Printf(fakeInit+"\n", status)
+	if mode == "is silent" {
+		time.Sleep(300 * time.Millisecond)
+	}
 	switch mode {
 	case "dies":
 		fakeSay(n, `{"type":"text","text":"half"}`)

@@ -18,8 +18,13 @@ import (
 // interrupt, or to exit after its input ended.
 const grace = 3 * time.Second
 
+// longSilence is well above what one long answer takes.
+const longSilence = 2 * time.Minute
+
 // session is one process that is given prompt after prompt.
 type session struct {
+	quiet time.Duration // silence that is worth a note
+
 	proc   *agentproc.Process
 	parser *stream.Parser
 	hide   *strings.Replacer
@@ -43,7 +48,8 @@ var _ eval.Session = (*session)(nil)
 
 func newSession(ctx context.Context, proc *agentproc.Process, l launch, cfg config) *session {
 	s := &session{
-		proc: proc, parser: stream.New(l.names), hide: hider(l.secrets), max: cfg.MaxTurns,
+		quiet: longSilence,
+		proc:  proc, parser: stream.New(l.names), hide: hider(l.secrets), max: cfg.MaxTurns,
 		lines: make(chan agentproc.Line), closing: make(chan struct{}), read: make(chan struct{}),
 	}
 	s.unwatch = context.AfterFunc(ctx, func() {
@@ -159,6 +165,7 @@ func (s *session) follow(ctx context.Context) stream.End {
 		t := time.NewTimer(grace)
 		late = t.C
 	}
+	heard := time.Now()
 	for {
 		select {
 		case l, ok := <-s.lines:
@@ -168,6 +175,11 @@ func (s *session) follow(ctx context.Context) stream.End {
 				end.Exit = &exit
 				return end
 			}
+			now := time.Now()
+			if silent := now.Sub(heard); silent >= s.quiet {
+				s.parser.Quiet(silent)
+			}
+			heard = now
 			s.parser.Line(l)
 			switch {
 			case s.parser.Ended():

@@ -106,6 +106,20 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// Silence ends nothing; a long one is noted.
+func TestSilence(t *testing.T) {
+	sess := start(t, t.Context(), fakeSpec(t, "is silent", nil))
+	sess.(*session).quiet = 250 * time.Millisecond
+	var tr transcript
+	r, err := sess.Turn(t.Context(), "go", tr.emit)
+	if got := verdict(r, err); got != "completed" || tr.short() != "message" {
+		t.Errorf("%s, %v, %q", got, err, tr.short())
+	}
+	if got := strings.Join(tr.warnings, ""); !strings.HasPrefix(got, "the agent was silent for ") {
+		t.Errorf("warnings = %q", got)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	sess := start(t, ctx, fakeSpec(t, "hangs", nil))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
 )
@@ -49,6 +50,8 @@ func fakeCodex(mode string) int {
 	}
 	fmt.Printf(`{"type":"thread.started","thread_id":%q}`+"\n", fakeThread)
 	switch mode {
+	case "is silent":
+		time.Sleep(300 * time.Millisecond)
 	case "dies":
 		return 3
 	case "hangs":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/plugins/evalengine-host-codex/rollout"
@@ -13,9 +14,14 @@ import (
 	"github.com/evalengine/evalengine/plugins/host/agentproc"
 )
 
+// longSilence is well above what one long answer takes.
+const longSilence = 2 * time.Minute
+
 // session is a conversation: a process a turn, held together by the thread that
 // the program keeps under CODEX_HOME.
 type session struct {
+	quiet time.Duration // silence that is worth a note
+
 	// over is closed when the context of Start ends, which cause is why: nothing
 	// outlives it.
 	over   <-chan struct{}
@@ -35,7 +41,8 @@ var _ eval.Session = (*session)(nil)
 
 func newSession(ctx context.Context, l launch, cfg config) *session {
 	return &session{
-		over: ctx.Done(), cause: func() error { return context.Cause(ctx) },
+		quiet: longSilence,
+		over:  ctx.Done(), cause: func() error { return context.Cause(ctx) },
 		launch: l, parser: stream.New(l.names), hide: hider(l.secrets), max: cfg.MaxTurns,
 	}
 }
@@ -117,6 +124,7 @@ func (s *session) follow(ctx context.Context, proc *agentproc.Process, prompt st
 	}
 	done, over := ctx.Done(), s.over
 	checked := 0
+	heard := time.Now()
 	for {
 		select {
 		case l, ok := <-lines:
@@ -126,6 +134,11 @@ func (s *session) follow(ctx context.Context, proc *agentproc.Process, prompt st
 				proc.Close()
 				return end
 			}
+			now := time.Now()
+			if silent := now.Sub(heard); silent >= s.quiet {
+				s.parser.Quiet(silent)
+			}
+			heard = now
 			s.parser.Line(l)
 			if n := s.responses + s.parser.Responses(); s.max > 0 && n > s.max && n > checked {
 				checked = n

@@ -47,11 +47,14 @@ func prepare(spec eval.SessionSpec, cfg config) (launch, error) {
 	l.names = agentout.NewNames(servers, "")
 	m := modelOf(spec, cfg)
 	l.secrets = append(l.secrets, m.key)
-	if err := os.MkdirAll(l.home, 0o700); err != nil {
-		return l, agentout.Fault(eval.CauseHost, eval.RetryTrial, "preparing the session: "+err.Error())
+	err := os.MkdirAll(l.home, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(l.home, "config.toml"), []byte(settings(spec, cfg, l.names, m)), 0o600)
 	}
-	text := settings(spec, cfg, l.names, m)
-	if err := os.WriteFile(filepath.Join(l.home, "config.toml"), []byte(text), 0o600); err != nil {
+	if err == nil {
+		err = l.names.Keep(spec.RawDir)
+	}
+	if err != nil {
 		return l, agentout.Fault(eval.CauseHost, eval.RetryTrial, "preparing the session: "+err.Error())
 	}
 	env, err := environment(spec, l.home, m)

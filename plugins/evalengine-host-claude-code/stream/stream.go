@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/plugins/host/agentout"
@@ -81,6 +82,12 @@ func (p *Parser) Responses() int { return p.main }
 // Continues reports whether the model is about to be asked again: the agent's last
 // lines are results of its calls, and none is missing.
 func (p *Parser) Continues() bool { return p.results && p.open == 0 }
+
+// Quiet notes that the agent wrote nothing for that long. That is no fault: work
+// may well go on.
+func (p *Parser) Quiet(d time.Duration) {
+	p.notes.Add("the agent was silent for %s", d.Round(time.Second))
+}
 
 // Line reads one line of output.
 func (p *Parser) Line(l agentproc.Line) {

@@ -58,6 +58,7 @@ func (p *Parser) Result(end End) (eval.TurnResult, error) {
 		return r, p.noResult(end)
 	}
 	if f := p.fault(); f != nil {
+		r.Usage.LowerBound = r.Usage.LowerBound || uncounted(f)
 		return r, f
 	}
 	r.Outcome, r.Detail = p.outcome()
@@ -65,6 +66,16 @@ func (p *Parser) Result(end End) (eval.TurnResult, error) {
 		r.Outcome, r.Detail = eval.GaveUp, "the agent ended its turn with neither an answer nor a call"
 	}
 	return r, nil
+}
+
+// uncounted reports whether the model may have worked for an answer that never
+// arrived whole.
+func uncounted(f *eval.Fault) bool {
+	switch f.Cause {
+	case eval.CauseStream, eval.CauseModelHang, eval.CauseOverloaded, eval.CauseUnknown, eval.CauseHost:
+		return f.Status == 0
+	}
+	return false
 }
 
 func (p *Parser) answer() string {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/plugins/evalengine-host-codex/rollout"
@@ -69,6 +70,12 @@ func (p *Parser) Thread() string { return p.thread }
 // Responses is how many answers of the model the turn has shown at most: calls of
 // one answer that run one after the other may count for several.
 func (p *Parser) Responses() int { return p.responses }
+
+// Quiet notes that the agent wrote nothing for that long. That is no fault: work
+// may well go on.
+func (p *Parser) Quiet(d time.Duration) {
+	p.notes.Add("the agent was silent for %s", d.Round(time.Second))
+}
 
 // Line reads one line of output.
 func (p *Parser) Line(l agentproc.Line) {

@@ -1,7 +1,10 @@
 package agentout
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -92,6 +95,27 @@ func (n Names) Servers() []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// Keep writes names.json, from server to wire name, into the folder of the raw
+// output, where a name had to be changed: without it that output cannot be read.
+func (n Names) Keep(rawDir string) error {
+	table, changed := map[string]string{}, false
+	for _, s := range n.servers {
+		table[s.server] = s.wire
+		changed = changed || s.server != s.wire
+	}
+	if !changed || rawDir == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(table, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(rawDir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(rawDir, "names.json"), append(b, '\n'), 0o600)
 }
 
 // Split reads a tool's name as the agent program writes it. A name of no

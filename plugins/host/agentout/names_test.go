@@ -1,6 +1,8 @@
 package agentout
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -47,5 +49,22 @@ func TestWireNames(t *testing.T) {
 	}
 	if got := n.Servers(); !slices.Equal(got, []string{"b", "my-srv", "my_srv"}) {
 		t.Errorf("Servers = %q", got)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "host")
+	if err := NewNames([]string{"cms"}, "").Keep(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("a folder is made for nothing: %v", err)
+	}
+	if err := NewNames([]string{"cms", "my srv"}, "").Keep(dir); err != nil {
+		t.Fatal(err)
+	}
+	const want = "{\n  \"cms\": \"cms\",\n  \"my srv\": \"my_srv\"\n}\n"
+	if got, err := os.ReadFile(filepath.Join(dir, "names.json")); err != nil || string(got) != want {
+		t.Errorf("names.json = %q, %v; want %q", got, err, want)
 	}
 }
