@@ -49,17 +49,22 @@ func AppendRequest(b []byte, in *eval.ScoreInput, want Parts) []byte {
 
 // RequestSegments encodes in with the parts in want alone, as pieces that make
 // up the message when written one after the other. Values of at least cut bytes
-// are pieces of their own that share in's memory.
+// are pieces of their own that share in's memory: they must not be changed.
 func RequestSegments(in *eval.ScoreInput, want Parts, cut int) [][]byte {
 	w := writer{cut: max(cut, 1)}
 	w.run(func(w *writer) { writeRequest(w, in, want) })
-	return append(w.segments, w.out)
+	w.flush()
+	return w.segments
 }
 
 // DecodeRequest decodes a ScoreRequest.
 func DecodeRequest(b []byte) (*eval.ScoreInput, error) {
 	in := &eval.ScoreInput{}
 	r := reader{b: b}
+	// Only the steps are many.
+	if n := r.count(3); n > 0 {
+		in.Steps = make([]eval.Step, 0, n)
+	}
 	for r.next() {
 		switch r.num {
 		case 1:

@@ -72,6 +72,17 @@ func (r *reader) next() bool {
 	return true
 }
 
+// count returns how many fields of that number come, up to the first error.
+func (r *reader) count(num int) int {
+	at, n := *r, 0
+	for at.next() {
+		if at.num == num {
+			n++
+		}
+	}
+	return n
+}
+
 func (r *reader) fail() bool {
 	r.err = ErrMalformed
 	r.b = nil

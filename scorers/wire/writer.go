@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // writer appends one message. It runs twice over a value: first it only counts
@@ -18,9 +19,10 @@ type writer struct {
 
 	out []byte
 	// cut, where positive, is the length from which bytes are not copied to out
-	// but become a segment of their own.
-	cut      int
-	segments [][]byte
+	// but become a segment of their own. large counts those; what of out lies
+	// before start is in segments.
+	cut, large, start int
+	segments          [][]byte
 }
 
 // run writes one value with f and returns the segments that make it up.
@@ -28,10 +30,16 @@ func (w *writer) run(f func(*writer)) {
 	w.counting, w.n = true, 0
 	f(w)
 	w.counting, w.next = false, 0
-	if w.cut == 0 {
-		w.out = append(make([]byte, 0, len(w.out)+w.n), w.out...)
-	}
+	w.out = append(make([]byte, 0, len(w.out)+w.n-w.large), w.out...)
 	f(w)
+}
+
+// flush makes a segment of what was written since the last one.
+func (w *writer) flush() {
+	if w.start < len(w.out) {
+		w.segments = append(w.segments, w.out[w.start:len(w.out):len(w.out)])
+		w.start = len(w.out)
+	}
 }
 
 func varintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
@@ -51,12 +59,16 @@ func (w *writer) varint(v uint64) {
 func (w *writer) tag(num, typ int) { w.varint(uint64(num)<<3 | uint64(typ)) }
 
 func (w *writer) raw(b []byte) {
+	whole := w.cut > 0 && len(b) >= w.cut
 	switch {
 	case w.counting:
 		w.n += len(b)
-	case w.cut > 0 && len(b) >= w.cut:
-		w.segments = append(w.segments, w.out, b)
-		w.out = nil
+		if whole {
+			w.large += len(b)
+		}
+	case whole:
+		w.flush()
+		w.segments = append(w.segments, b)
 	default:
 		w.out = append(w.out, b...)
 	}
@@ -84,14 +96,15 @@ func (w *writer) element(num int, s string) {
 	}
 	w.tag(num, typeBytes)
 	w.varint(uint64(len(s)))
-	switch {
-	case w.counting:
-		w.n += len(s)
-	case w.cut > 0 && len(s) >= w.cut:
-		w.raw([]byte(s))
-	default:
-		w.out = append(w.out, s...)
+	if w.cut > 0 && len(s) >= w.cut {
+		w.raw(unsafe.Slice(unsafe.StringData(s), len(s)))
+		return
 	}
+	if w.counting {
+		w.n += len(s)
+		return
+	}
+	w.out = append(w.out, s...)
 }
 
 func (w *writer) strs(num int, list []string) {

@@ -1,35 +1,14 @@
+//go:build linux
+
 package wasm
 
 import (
 	"fmt"
-	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/evalengine/evalengine/engine/eval"
 )
-
-// transcript returns an input of about size bytes, in calls of 4 KB.
-func transcript(size int) *eval.ScoreInput {
-	in := &eval.ScoreInput{
-		Trial: eval.Trial{Story: "s", Host: "h", Repeat: 1}, Outcome: eval.Completed, Uses: uses("count"), Answer: "done",
-	}
-	const each = 4096
-	result := eval.JSON(`{"content":[{"type":"text","text":"` + strings.Repeat("x", each-100) + `"}]}`)
-	for n := range max(size/each, 1) {
-		if size < each {
-			result = eval.JSON(`{"content":[{"type":"text","text":"` + strings.Repeat("x", max(size-300, 1)) + `"}]}`)
-		}
-		id := fmt.Sprint("c", n)
-		in.Steps = append(in.Steps,
-			eval.Step{ID: fmt.Sprint("s", 2*n+1), Turn: 1, Kind: eval.StepToolCall, CallID: id, Server: "site",
-				Tool: "page_create", Arguments: eval.JSON(`{"name":"home"}`), Observed: eval.Confirmed},
-			eval.Step{ID: fmt.Sprint("s", 2*n+2), Turn: 1, Kind: eval.StepToolResult, CallID: id, Server: "site",
-				Tool: "page_create", Result: result, Bytes: int64(len(result)), Observed: eval.Confirmed},
-		)
-	}
-	return in
-}
 
 // cpu is the time that the process and its workers that are alive have taken.
 func cpu(b *testing.B, rt *Runtime) float64 {
@@ -66,5 +45,29 @@ func BenchmarkScore(b *testing.B) {
 			b.ReportMetric((cpu(b, rt)-before)/float64(b.N), "cpu-ns/op")
 			b.ReportMetric(float64(peak(b, rt.pure.idle[0].cmd.Process.Pid))/1e6, "worker-MB")
 		})
+	}
+}
+
+// BenchmarkFirstScore is all from nothing to the first score, with what was
+// compiled before in the cache.
+func BenchmarkFirstScore(b *testing.B) {
+	module, err := plainModule()
+	if err != nil {
+		b.Fatal(err)
+	}
+	manifest := loadPlain(b, newRuntime(b, Options{}), eval.Grants{}).Manifest()
+	if module, err = AddManifest(module, manifest); err != nil {
+		b.Fatal(err)
+	}
+	in := transcript(1 << 10)
+	for b.Loop() {
+		rt := newRuntime(b, Options{})
+		m := load(b, rt, module, eval.Grants{})
+		if out, err := m.Score(b.Context(), in); err != nil || out[0].State != eval.Scored {
+			b.Fatal(out, err)
+		}
+		if err := rt.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

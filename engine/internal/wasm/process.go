@@ -79,6 +79,7 @@ func (rt *Runtime) startProcess() (*process, error) {
 		in.Close()
 		return nil, fmt.Errorf("%w: %w", errWorker, err)
 	}
+	widen(in)
 	p.in, p.out, p.r = in, out, bufio.NewReaderSize(out, 32<<10)
 	p.cmd = exec.Command(rt.o.Command[0], rt.o.Command[1:]...)
 	p.cmd.Env = []string{}

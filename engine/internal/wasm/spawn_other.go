@@ -2,6 +2,11 @@
 
 package wasm
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 func ownSession() *syscall.SysProcAttr { return nil }
+
+func widen(*os.File) {}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -100,4 +101,26 @@ func uses(scorers ...string) []eval.Use {
 		list = append(list, eval.Use{Name: s, Scorer: s})
 	}
 	return list
+}
+
+// transcript returns an input of about size bytes, in calls of 4 KB.
+func transcript(size int) *eval.ScoreInput {
+	in := &eval.ScoreInput{
+		Trial: eval.Trial{Story: "s", Host: "h", Repeat: 1}, Outcome: eval.Completed, Uses: uses("count"), Answer: "done",
+	}
+	const each = 4096
+	result := eval.JSON(`{"content":[{"type":"text","text":"` + strings.Repeat("x", each-100) + `"}]}`)
+	for n := range max(size/each, 1) {
+		if size < each {
+			result = eval.JSON(`{"content":[{"type":"text","text":"` + strings.Repeat("x", max(size-300, 1)) + `"}]}`)
+		}
+		id := fmt.Sprint("c", n)
+		in.Steps = append(in.Steps,
+			eval.Step{ID: fmt.Sprint("s", 2*n+1), Turn: 1, Kind: eval.StepToolCall, CallID: id, Server: "site",
+				Tool: "page_create", Arguments: eval.JSON(`{"name":"home"}`), Observed: eval.Confirmed},
+			eval.Step{ID: fmt.Sprint("s", 2*n+2), Turn: 1, Kind: eval.StepToolResult, CallID: id, Server: "site",
+				Tool: "page_create", Result: result, Bytes: int64(len(result)), Observed: eval.Confirmed},
+		)
+	}
+	return in
 }

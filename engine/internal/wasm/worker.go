@@ -128,6 +128,7 @@ func (w *worker) load(ctx context.Context, f *fields) error {
 		return w.fault(nil, plain(err))
 	}
 	w.programs[slot] = p
+	debug.FreeOSMemory() // Compiling takes ten times what it leaves.
 	return w.done(0, nil, nil)
 }
 
