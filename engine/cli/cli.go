@@ -159,13 +159,14 @@ grades what the agent chose to do.`,
 	return cmd
 }
 
-// twins sets each flag that was not given from its variable EVALENGINE_<FLAG>.
+// twins sets each flag that was not given from its variable EVALENGINE_<FLAG>,
+// where that is set and not empty.
 func (a *app) twins(flags *pflag.FlagSet) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := "EVALENGINE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		v, ok := a.environ(name)
-		if f.Changed || !ok || f.Name == "help" || failed != nil {
+		if f.Changed || !ok || v == "" || f.Name == "help" || failed != nil {
 			return
 		}
 		if err := flags.Set(f.Name, v); err != nil {

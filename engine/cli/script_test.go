@@ -49,10 +49,19 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			home := filepath.Join(env.WorkDir, ".home")
-			if err := os.MkdirAll(home, 0o700); err != nil {
-				return err
+			home, temp := filepath.Join(env.WorkDir, ".home"), filepath.Join(env.WorkDir, ".tmp")
+			for _, dir := range []string{home, temp} {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					return err
+				}
 			}
+			env.Setenv("TMPDIR", temp)
+			// Whatever a script does, no temporary folder outlives it.
+			env.Defer(func() {
+				if left, _ := os.ReadDir(temp); len(left) > 0 {
+					t.Errorf("%s left in its temporary folder: %v", filepath.Base(env.WorkDir), left)
+				}
+			})
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			env.Setenv("HOME", home)
 			env.Setenv("EVALENGINE_CACHE", cache)

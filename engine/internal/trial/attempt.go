@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -286,10 +287,8 @@ func faultOf(err error, cause string) *eval.Fault {
 	var f *eval.Fault
 	if errors.As(err, &f) {
 		whole := *f
-		whole.Detail = err.Error()
-		if whole.Detail == f.Error() {
-			whole.Detail = f.Detail
-		}
+		// The cause is said once, in front of all.
+		whole.Detail = strings.Replace(err.Error(), f.Error(), f.Detail, 1)
 		return &whole
 	}
 	return &eval.Fault{Cause: cause, Retry: eval.RetryTrial, Detail: err.Error()}
