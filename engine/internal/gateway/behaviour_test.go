@@ -662,6 +662,19 @@ func TestUnreachableServer(t *testing.T) {
 	}
 }
 
+func TestServerThatRefuses(t *testing.T) {
+	s := httpServer(t, false)
+	s.Headers = nil
+	g := open(t, Options{}, TrialOptions{Servers: []eval.Server{s}})
+	status, _, body := rawTo(t, g).post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`)
+	if status != 401 || body != "no\n" {
+		t.Errorf("got %d %q", status, body)
+	}
+	if f := g.Fault(); f == nil || f.Cause != eval.CauseMCP || !strings.HasSuffix(f.Detail, "status 401: no") {
+		t.Errorf("fault %+v", f)
+	}
+}
+
 func TestHiddenError(t *testing.T) {
 	text := func(s string) string {
 		b, _ := json.Marshal(s)

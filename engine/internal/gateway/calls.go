@@ -45,8 +45,12 @@ type Call struct {
 	HiddenError string
 }
 
-// keptPastBudget is what a call keeps after the trial's budget is used up.
-const keptPastBudget = 4 << 10
+// keptPastBudget is what a call keeps after the trial's budget is used up, until
+// keptAtAll more is used up too.
+const (
+	keptPastBudget = 4 << 10
+	keptAtAll      = 16 << 20
+)
 
 // calls keeps a trial's tool calls within a budget of bytes.
 type calls struct {
@@ -145,6 +149,9 @@ func (c *calls) keep(m *wire.Message, at wire.Range) (eval.JSON, bool) {
 	limit := c.each
 	if c.left <= 0 {
 		limit = min(limit, keptPastBudget)
+	}
+	if c.left <= -keptAtAll {
+		limit = 0
 	}
 	c.left -= min(limit, at.End-at.Start)
 	c.mu.Unlock()

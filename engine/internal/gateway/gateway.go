@@ -155,7 +155,7 @@ func (g *Gateway) Close() error {
 		g.log.close()
 		if n := g.log.dropped(); n > 0 {
 			g.find(eval.Finding{Kind: "mcp_log_dropped", Severity: eval.SeverityMinor,
-				Text: fmt.Sprintf("%d lines of gateway.jsonl were dropped because the log was slower than the messages or failed", n)})
+				Text: fmt.Sprintf("%d lines of gateway.jsonl were dropped: the log was too slow, failed or passed its limit", n)})
 		}
 	})
 	return g.log.err()
@@ -263,7 +263,7 @@ func (g *Gateway) Servers() []ServerState {
 // Fault is the infrastructure fault that the MCP side shows: a server that the
 // agent spoke to and that never answered its handshake; nil where there is none.
 // A server that the agent never spoke to is for the caller to judge, by
-// [Gateway.Servers].
+// [Gateway.Servers]. What is known of why is complete after [Gateway.Close].
 func (g *Gateway) Fault() *eval.Fault {
 	for _, st := range g.Servers() {
 		if st.Contacted && !st.Connected {

@@ -13,7 +13,10 @@
 // it and lives as long as the trial. All sessions of the trial share the one
 // process, at the same time or one after the other, so that what the server
 // holds in memory is the same for every turn: the first session's handshake is
-// the process's, later ones are answered from it. A server that speaks HTTP
+// the process's, later ones are answered from it, whatever version they ask for.
+// Ids stay as the agent chose them, but for one that another session's open
+// request has too. What the server asks goes to the session with the latest open
+// request, what it tells without naming a request to all sessions. A server that speaks HTTP
 // gets each session of the agent as a session of its own.
 //
 // It does not judge what it sees: start at [Gateway.Calls], [Gateway.Findings]

@@ -20,9 +20,11 @@ const (
 	fromGateway = "gateway" // in place of the server, as a tool change asks
 )
 
-// Bounds of the log's queue and of the wait for a log that hangs.
+// Bounds of the log's queue, of all that is logged, and of the wait for a log
+// that hangs.
 const (
 	maxQueued = 32 << 20
+	maxLogged = 512 << 20
 	logWait   = 5 * time.Second
 )
 
@@ -56,6 +58,7 @@ type log struct {
 	mu     sync.Mutex
 	queue  []item
 	bytes  int
+	total  int
 	lost   int
 	closed bool
 	failed error
@@ -99,12 +102,13 @@ func (l *log) text(server, session, from, kind string, at time.Duration, m *wire
 func (l *log) put(i item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.failed != nil || l.bytes+i.size > maxQueued {
+	if l.closed || l.failed != nil || l.bytes+i.size > maxQueued || l.total+i.size > maxLogged {
 		l.lost++
 		return
 	}
 	l.queue = append(l.queue, i)
 	l.bytes += i.size
+	l.total += i.size
 	select {
 	case l.wake <- struct{}{}:
 	default:

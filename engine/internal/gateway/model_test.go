@@ -217,7 +217,7 @@ func TestModelFaults(t *testing.T) {
 		{"openai 429", o, 429, jsonType, openai("rate_limit_exceeded", "requests", "Rate limit reached"), eval.CauseRateLimit, eval.RetryTrial, "", model.Failed},
 		{"openai quota", o, 429, jsonType, openai("insufficient_quota", "insufficient_quota", "You exceeded your current quota"), eval.CauseBilling, eval.RetryStop, "", model.Failed},
 		{"openai 500", o, 500, jsonType, openai("server_error", "server_error", "x"), eval.CauseServer, eval.RetryTrial, "", model.Failed},
-		{"openai 529", o, 529, jsonType, openai("overloaded", "server_error", "Overloaded"), eval.CauseServer, eval.RetryTrial, "", model.Failed},
+		{"openai 529", o, 529, jsonType, openai("overloaded", "server_error", "Overloaded"), eval.CauseOverloaded, eval.RetryTrial, "", model.Failed},
 		{"openai 503 capacity", o, 503, jsonType, openai("server_is_overloaded", "service_unavailable_error", "x"), eval.CauseOverloaded, eval.RetryTrial, "", model.Failed},
 		{"openai overloaded in stream", o, 200, streamType, failed("server_is_overloaded"), eval.CauseOverloaded, eval.RetryTrial, "", model.Complete},
 		{"openai rate limit in stream", o, 200, streamType, failed("rate_limit_exceeded"), eval.CauseRateLimit, eval.RetryTrial, "", model.Complete},

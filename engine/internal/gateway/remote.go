@@ -320,6 +320,13 @@ func (u *remote) other(w http.ResponseWriter, resp *http.Response, session strin
 }
 
 func (u *remote) logHTTP(session string, status int, m *wire.Message) {
+	if status >= 400 {
+		u.s.mu.Lock()
+		if !u.s.connected {
+			u.s.trouble = strings.TrimSpace(fmt.Sprintf("status %d: %s", status, quote(string(m.Slice(m.All(), 300)))))
+		}
+		u.s.mu.Unlock()
+	}
 	u.s.g.log.message(entry{AtMS: ms(u.s.g.since()), Server: u.s.cfg.Name, Session: session, From: fromServer, Kind: "http", Status: status}, m, 4<<10, nil)
 }
 

@@ -103,11 +103,14 @@ func (x *mux) unsent(st *stream, handshake bool) {
 	}
 }
 
+// maxAsked bounds what is remembered of a server that asks and asks.
+const maxAsked = 10_000
+
 // ask passes a request of the server's to the session that is being served.
 func (x *mux) ask(m *wire.Message, e *wire.Envelope) {
 	x.mu.Lock()
 	s, st := x.busiest(nil)
-	if s != nil {
+	if s != nil && len(x.asked) < maxAsked {
 		x.asked[e.ID.Raw] = s
 	}
 	x.mu.Unlock()

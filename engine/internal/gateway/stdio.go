@@ -199,7 +199,13 @@ func isStateless(r *http.Request, m *wire.Message) bool {
 	return false
 }
 
+// maxSessions bounds an agent that opens one after the other.
+const maxSessions = 1000
+
 func (u *stdio) begin(id string) (*session, int, error) {
+	if len(u.sessions) >= maxSessions {
+		return nil, http.StatusServiceUnavailable, errors.New("too many sessions")
+	}
 	if u.mux == nil || u.mux.over() {
 		x, err := startMux(u.s)
 		if err != nil {

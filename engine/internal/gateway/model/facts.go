@@ -42,8 +42,8 @@ const (
 // Request is one HTTP request to the model with its answer.
 type Request struct {
 	// At is since the agent's start, Duration until the answer's end.
-	At       time.Duration `json:"at_ns"`
-	Duration time.Duration `json:"duration_ns"`
+	At       time.Duration `json:"-"`
+	Duration time.Duration `json:"-"`
 	// Status is the provider's HTTP status, or the proxy's own where the provider
 	// gave none: 502 for no connection, 504 for no answer in time.
 	Status int `json:"status"`

@@ -55,6 +55,9 @@ func (r *Request) cause() eval.Fault {
 	case ErrorNetwork:
 		return fault(eval.CauseNetwork, eval.RetryTrial)
 	}
+	if r.Status == 529 {
+		return fault(eval.CauseOverloaded, eval.RetryTrial)
+	}
 	if f, ok := r.named(); ok {
 		return f
 	}
@@ -110,8 +113,6 @@ func byStatus(status int) (eval.Fault, bool) {
 		return fault(eval.CauseServer, eval.RetryTrial), true
 	case status == 429:
 		return fault(eval.CauseRateLimit, eval.RetryTrial), true
-	case status == 529:
-		return fault(eval.CauseOverloaded, eval.RetryTrial), true
 	case status >= 500:
 		return fault(eval.CauseServer, eval.RetryTrial), true
 	case status >= 300:
