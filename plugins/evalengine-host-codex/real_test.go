@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/host/agentproc"
 	"github.com/evalengine/evalengine/plugins/internal/agenttest"
 )
 
@@ -167,5 +168,37 @@ func TestRealTurns(t *testing.T) {
 	}
 	if left, err := os.ReadDir(s.WorkDir); err != nil || len(left) > 0 {
 		t.Errorf("the working folder holds %v, %v", left, err)
+	}
+}
+
+const shellScript = `{"scenarios": [{"name": "shell", "turns": [{"steps": [
+	{"calls": [{"tool": "exec_command", "as_is": true, "arguments": {"cmd": "env; false"}}]},
+	{"text": "done"}]}]}]}`
+
+// The agent's shell gets neither the model's key nor a server's token, but the mark
+// by which its processes are found.
+func TestRealShell(t *testing.T) {
+	model, cms := agenttest.Model(t, shellScript), agenttest.Serve(t, "cms")
+	s := realSpec(t, model.ScenarioURL("shell"), cms.Endpoint)
+	s.Config = eval.JSON(mustJSON(map[string]any{
+		"command": []string{agenttest.Bin(t, "codex")}, "model": "scripted-model",
+		"tools": []string{"shell_tool", "unified_exec"}, "args": []string{"-s", "danger-full-access"},
+	}))
+	s.Env["ALLOWED"] = "yes"
+	var tr transcript
+	r, err := start(t, t.Context(), s).Turn(t.Context(), "go", tr.emit)
+	if got := verdict(r, err) + ": " + tr.short(); got != "completed: call:/shell failed message" {
+		t.Fatalf("%s, %v", got, err)
+	}
+	env := string(tr.steps[1].Result)
+	for _, secret := range []string{"stand-in-key", cms.Endpoint.Token, envKey, envToken} {
+		if strings.Contains(env, secret) {
+			t.Errorf("the shell has %q", secret)
+		}
+	}
+	for _, kept := range []string{"ALLOWED=yes", agentproc.EnvMark + "=", "HOME=" + s.Home} {
+		if !strings.Contains(env, kept) {
+			t.Errorf("the shell lacks %q: %s", kept, env)
+		}
 	}
 }

@@ -19,7 +19,7 @@ const (
 	// maxLine is the longest line that is read whole. The raw output keeps all.
 	maxLine = 32 << 20
 	// envKey and envToken hold the model's key and, with a number, the servers'
-	// tokens. The program keeps variables of such names from what its shell runs.
+	// tokens.
 	envKey   = "EVALENGINE_MODEL_KEY"
 	envToken = "EVALENGINE_MCP_TOKEN_"
 )
@@ -152,6 +152,9 @@ func settings(spec eval.SessionSpec, cfg config, names agentout.Names, m model) 
 		t.table("agents")
 		t.set("enabled", false)
 	}
+	// What the agent's shell runs inherits everything else.
+	t.table("shell_environment_policy")
+	t.set("exclude", []string{envKey, envToken + "*"})
 	t.table("features")
 	for _, name := range append([]string{"apps", "plugins", "remote_plugin"}, cfg.off...) {
 		if name != "agents" && name != "web_search" {
@@ -193,9 +196,15 @@ type toml struct{ strings.Builder }
 func (t *toml) table(name string) { fmt.Fprintf(t, "\n[%s]\n", name) }
 
 func (t *toml) set(key string, value any) {
-	if s, ok := value.(string); ok {
-		fmt.Fprintf(t, "%s = %s\n", key, quote(s))
-		return
+	switch v := value.(type) {
+	case string:
+		value = quote(v)
+	case []string:
+		list := make([]string, len(v))
+		for i, s := range v {
+			list[i] = quote(s)
+		}
+		value = "[" + strings.Join(list, ", ") + "]"
 	}
 	fmt.Fprintf(t, "%s = %v\n", key, value)
 }

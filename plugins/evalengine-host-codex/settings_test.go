@@ -47,6 +47,9 @@ enabled = false
 [agents]
 enabled = false
 
+[shell_environment_policy]
+exclude = ["EVALENGINE_MODEL_KEY", "EVALENGINE_MCP_TOKEN_*"]
+
 [features]
 apps = false
 plugins = false
