@@ -1,6 +1,7 @@
 package jsonpath
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -58,12 +59,33 @@ func (q *subquery) nodes(r *run, current tree.Value) []tree.Value {
 	return r.query(q.segments, current)
 }
 
-// value is what a singular query found: absent where it found nothing.
+// value is what a query found where that is one value: absent where it found
+// nothing, or several.
 func (q *subquery) value(r *run, current tree.Value) operandValue {
+	if q.singular {
+		return operandValue{v: q.follow(r, current)}
+	}
 	if found := q.nodes(r, current); len(found) == 1 {
 		return operandValue{v: found[0]}
 	}
 	return operandValue{}
+}
+
+// follow is query for names and indexes alone, which need no lists.
+func (q *subquery) follow(r *run, v tree.Value) tree.Value {
+	if q.absolute {
+		v = r.root
+	}
+	for i := range q.segments {
+		s := &q.segments[i].selectors[0]
+		r.left--
+		if s.kind == byName {
+			v = r.member(v, s.name)
+		} else {
+			v = r.element(v, s.index)
+		}
+	}
+	return v
 }
 
 // operand is one side of a comparison or an argument that is a value.
@@ -134,7 +156,26 @@ func less(a, b operandValue) bool {
 	if k != b.kind() || (k != jsonv.Number && k != jsonv.String) {
 		return false
 	}
+	if x, ok := a.short(); ok && k == jsonv.Number {
+		if y, ok := b.short(); ok {
+			return x < y
+		}
+	}
 	return jsonv.Compare(a.json(), b.json()) < 0
+}
+
+// short returns a number of so few digits that its float64 orders as it does.
+func (o operandValue) short() (float64, bool) {
+	const digits = 15
+	if o.counted {
+		return float64(o.count), true
+	}
+	raw := o.v.Raw()
+	if len(raw) > digits || bytes.IndexAny(raw, "eE") >= 0 {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	return f, err == nil
 }
 
 // length is the function length().

@@ -123,12 +123,11 @@ func (r *run) apply(selectors []selector, v tree.Value, found []tree.Value) []tr
 		}
 		switch s.kind {
 		case byName:
-			r.left -= v.Len() / 8
-			if m := v.Get(s.name); m.Exists() {
+			if m := r.member(v, s.name); m.Exists() {
 				found = append(found, m)
 			}
 		case byIndex:
-			if e := v.At(s.index); e.Exists() {
+			if e := r.element(v, s.index); e.Exists() {
 				found = append(found, e)
 			}
 		case bySlice:
@@ -151,4 +150,22 @@ func (r *run) apply(selectors []selector, v tree.Value, found []tree.Value) []tr
 		}
 	}
 	return found
+}
+
+// member and element count what finding them costs.
+
+func (r *run) member(v tree.Value, name string) tree.Value {
+	m, looked := v.Lookup(name)
+	r.left -= looked / 4
+	return m
+}
+
+func (r *run) element(v tree.Value, i int) tree.Value {
+	e := v.At(i)
+	if i < 0 || !e.Exists() {
+		r.left -= v.Len() / 4
+	} else {
+		r.left -= i / 4
+	}
+	return e
 }

@@ -129,6 +129,8 @@ func TestHostileQueries(t *testing.T) {
 		{"$..[?count($..*)>1]", wide, true},
 		{"$..[?match(@,'(a*)*b')]", wide, false},
 		{"$..[?match(@,'((a{1,30}){1,30}){1,30}')]", wide, false},
+		{"$.l[?$.w.z == @]", `{"l":[` + strings.Repeat("1,", 9999) + `1],"w":{` + strings.Repeat(`"k":0,`, 9999) + `"z":1}}`, true},
+		{"$.l[?$.w[-1] == @]", `{"l":[` + strings.Repeat("1,", 9999) + `1],"w":[` + strings.Repeat(`0,`, 9999) + `1]}`, true},
 		{"$[::-9007199254740991]", wide, false},
 		{"$[9007199254740991]", wide, false},
 	}

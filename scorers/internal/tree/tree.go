@@ -173,16 +173,22 @@ func (v Value) Walk(yield func(Value) bool) {
 // Get returns an object's member of that name, the last where there are
 // several.
 func (v Value) Get(name string) Value {
+	found, _ := v.Lookup(name)
+	return found
+}
+
+// Lookup is [Value.Get] that also says how many members it looked at.
+func (v Value) Lookup(name string) (found Value, looked int) {
 	if v.Kind() != jsonv.Object {
-		return Value{}
+		return Value{}, 0
 	}
-	var found Value
 	for c := range v.Each {
+		looked++
 		if c.hasKey(name) {
 			found = c
 		}
 	}
-	return found
+	return found, looked
 }
 
 func (v Value) hasKey(name string) bool {
