@@ -199,10 +199,21 @@ func (s *scoring) accept(i int, o *eval.ScoreOutput) {
 	if o.Raw != nil && o.Unit == "" {
 		o.Unit = spec.Unit
 	}
+	o.Reason = cut(o.Reason)
+	for n := range o.Findings {
+		o.Findings[n].Text, o.Findings[n].Suggestion = cut(o.Findings[n].Text), cut(o.Findings[n].Suggestion)
+	}
 	s.outputs[i] = *o
 }
 
+// maxList is how many pieces of evidence or findings a result may have: somebody
+// must read them.
+const maxList = 1000
+
 func checkOutput(spec *eval.ScorerSpec, o *eval.ScoreOutput) error {
+	if n := max(len(o.Findings), len(o.Evidence)); n > maxList {
+		return fmt.Errorf("its result has %d findings or pieces of evidence, at most %d are allowed", n, maxList)
+	}
 	for _, f := range o.Findings {
 		switch f.Severity {
 		case eval.SeverityCritical, eval.SeverityMajor, eval.SeverityMinor, eval.SeverityInfo:
@@ -232,7 +243,7 @@ func checkOutput(spec *eval.ScorerSpec, o *eval.ScoreOutput) error {
 
 // cut keeps a module's text to a length that a person may have to read.
 func cut(s string) string {
-	const most = 2000
+	const most = 8000
 	if len(s) <= most {
 		return s
 	}

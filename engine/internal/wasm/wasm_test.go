@@ -12,16 +12,55 @@ import (
 	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"go.uber.org/goleak"
 )
 
 // workerArg makes the test binary a scorer worker.
 const workerArg = "scorer-worker"
+
+// engineArg makes it an engine that scores without end: see runEngine.
+const engineArg = "engine"
+
+// runEngine scores with the module of a file that never answers, and prints the
+// process ID of the worker.
+func runEngine(file, cacheDir string) {
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	rt, err := New(Options{Command: []string{exe, workerArg}, CacheDir: cacheDir, Workers: 1})
+	if err != nil {
+		panic(err)
+	}
+	start := rt.pure.start
+	rt.pure.start = func() (*process, error) {
+		p, err := start()
+		if err == nil {
+			fmt.Println(p.cmd.Process.Pid)
+		}
+		return p, err
+	}
+	module, err := os.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	m, err := rt.Load(context.Background(), "loops", module, "", eval.Grants{Timeout: time.Hour})
+	if err != nil {
+		panic(err)
+	}
+	_, err = m.Score(context.Background(), &eval.ScoreInput{Uses: uses("x")})
+	panic(err)
+}
 
 var cacheDir, plainFile string
 
 var startOfTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == engineArg {
+		runEngine(os.Args[2], os.Args[3])
+		return
+	}
 	if len(os.Args) == 2 && os.Args[1] == workerArg {
 		if err := ServeWorker(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -35,6 +74,10 @@ func TestMain(m *testing.M) {
 	}
 	cacheDir, plainFile = filepath.Join(dir, "cache"), filepath.Join(dir, "plain.wasm")
 	code := m.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	os.RemoveAll(dir)
 	os.Exit(code)
 }

@@ -46,9 +46,9 @@ type worker struct {
 	programs map[int64]*program
 	// small and reply are reused from frame to frame.
 	small, reply []byte
-	// base is the address space of the process before any module; instances and
-	// largest are of the memory that modules may have.
-	base, instances, largest int64
+	// instances is the memory that all modules may have together, largest what one
+	// may.
+	instances, largest int64
 }
 
 // payload is a frame's; a large one lies in memory of its own that goes back to
@@ -101,7 +101,6 @@ func (w *worker) handle(ctx context.Context, kind byte, f *fields) error {
 
 func (w *worker) hello(ctx context.Context, interpret bool, cacheDir string) error {
 	restrict()
-	w.base = addressSpace()
 	cfg := wazero.NewRuntimeConfigInterpreter()
 	if !interpret {
 		cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
@@ -122,26 +121,32 @@ func (w *worker) load(ctx context.Context, f *fields) error {
 	if f.bad || w.m == nil {
 		return errors.New("malformed load")
 	}
-	w.makeRoom(l.memory)
+	w.makeRoom(compileRoom)
 	p, err := w.m.load(ctx, bytes.Clone(f.b), l) // The payload ends with this frame.
 	if err != nil {
 		return w.fault(nil, plain(err))
 	}
 	w.programs[slot] = p
+	w.instances += l.memory
+	w.largest = max(w.largest, l.memory)
 	debug.FreeOSMemory() // Compiling takes ten times what it leaves.
+	w.makeRoom(runRoom)
 	return w.done(0, nil, nil)
 }
 
-// makeRoom lets the process take what compiling takes, one instance of every
-// module, and the input of the largest.
-func (w *worker) makeRoom(memory int64) {
-	w.instances += memory
-	w.largest = max(w.largest, memory)
-	limitAddressSpace(w.base + compileRoom + w.instances + w.largest)
-}
+// Room in the address space beside what modules are granted.
+const (
+	// compileRoom is what reading and compiling a module may take.
+	compileRoom = 2 << 30
+	// runRoom is what running one may: mostly its stack.
+	runRoom = 512 << 20
+)
 
-// compileRoom is what a compilation may take.
-const compileRoom = 2 << 30
+// makeRoom bounds the address space to what the process has, one more instance of
+// every module, the input of the largest, and more bytes.
+func (w *worker) makeRoom(more int64) {
+	limitAddressSpace(addressSpace() + w.instances + w.largest + more)
+}
 
 func (w *worker) run(ctx context.Context, f *fields) error {
 	slot, score := f.int(), f.int()

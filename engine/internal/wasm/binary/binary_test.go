@@ -128,7 +128,7 @@ func TestTraits(t *testing.T) {
 		{"plain", []byte{0x01}, Traits{true, true}},
 		{"table.set", []byte{0x26, 0}, Traits{false, true}},
 		{"table.get", []byte{0x25, 0}, Traits{true, true}},
-		{"table.grow", []byte{0xfc, 15, 0}, Traits{false, true}},
+		{"table.fill", []byte{0xfc, 17, 0}, Traits{false, true}},
 		{"table.size", []byte{0xfc, 16, 0}, Traits{true, true}},
 		{"elem.drop", []byte{0xfc, 13, 0}, Traits{false, true}},
 		{"memory.init", []byte{0xfc, 8, 0, 0}, Traits{true, false}},
@@ -145,7 +145,7 @@ func TestTraits(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want %+v", test.name, got, err, test.want)
 		}
 	}
-	for _, body := range [][]byte{{}, {0}, {0, 0x02, 0x40, 0x0b}, {0, 0x0b, 0x0b}, {0, 0xc5, 0x0b}, {0, 0xfc, 18, 0x0b}, {0, 0xfe, 0, 0x0b}, {0, 0xfd, 0x80, 0x02, 0x0b}} {
+	for _, body := range [][]byte{{}, {0}, {0, 0x02, 0x40, 0x0b}, {0, 0x0b, 0x0b}, {0, 0xc5, 0x0b}, {0, 0xfc, 15, 0, 0x0b}, {0, 0xfc, 18, 0x0b}, {0, 0xfe, 0, 0x0b}, {0, 0xfd, 0x80, 0x02, 0x0b}} {
 		m := Module{Code: [][]byte{body}}
 		if _, err := m.CheckCode(); err == nil {
 			t.Errorf("CheckCode of % x: no error", body)

@@ -1,6 +1,9 @@
 package binary
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Limits of one function. Compilers take time that grows with their products.
 const (
@@ -152,7 +155,9 @@ func (c *checker) bulk() {
 		c.usesSegments = true
 		c.changesTables = true
 		c.skipLEB(5)
-	case 13, 15, 17: // elem.drop, table.grow, table.fill
+	case 15: // Memory that no limit counts.
+		c.fail(errors.New("table.grow is not supported"))
+	case 13, 17: // elem.drop, table.fill
 		c.changesTables = true
 		c.skipLEB(5)
 	default:
