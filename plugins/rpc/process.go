@@ -27,6 +27,8 @@ type Command struct {
 	Kind, Name string
 	// Path is the binary, absolute.
 	Path string
+	// Dir is the plugin's working folder; empty is a private one.
+	Dir string
 	// Env is the plugin's environment, beside what the protocol adds.
 	Env []string
 	// Log gets what the plugin writes to stderr, and to stdout after its

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -31,6 +32,7 @@ const dyingTimeout = 500 * time.Millisecond
 type process struct {
 	plug
 	path  string
+	cwd   string
 	env   []string
 	dir   string
 	mark  string
@@ -56,7 +58,7 @@ type process struct {
 
 func newProcess(c Command, dir string) *process {
 	r := &process{
-		plug: plug{c.Kind, c.Name}, path: c.Path, dir: dir, mark: rand.Text(), limit: c.StartTimeout,
+		plug: plug{c.Kind, c.Name}, path: c.Path, cwd: c.Dir, dir: dir, mark: rand.Text(), limit: c.StartTimeout,
 		log: c.Log, gone: make(chan struct{}), done: make(chan struct{}),
 	}
 	r.env = append(append(r.env, c.Env...), EnvMark+"="+r.mark, EnvLifetime+"=stdin")
@@ -91,7 +93,7 @@ func (r *process) start() error {
 	}
 	defer errW.Close()
 	r.cmd = &exec.Cmd{
-		Path: r.path, Args: []string{r.path}, Env: r.env, Dir: r.dir,
+		Path: r.path, Args: []string{r.path}, Env: r.env, Dir: cmp.Or(r.cwd, r.dir),
 		Stdin: stdin, Stdout: outW, Stderr: errW, SysProcAttr: proc.Attr(),
 	}
 	if err := r.cmd.Start(); err != nil {

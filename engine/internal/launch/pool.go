@@ -22,6 +22,9 @@ type Options struct {
 	Logger *slog.Logger
 	// StartTimeout bounds a plugin's start; 0 is the protocol's default.
 	StartTimeout time.Duration
+	// Dir is the plugins' working folder, from which relative paths in a config
+	// start; empty is a private one for each.
+	Dir string
 	// Environ is the engine's environment, of which a plugin sees an allow-list and
 	// the names in Pass.
 	Environ, Pass []string

@@ -94,7 +94,7 @@ func (s *slot) start(ctx context.Context, pin string) (*rpc.Process, error) {
 		})
 	}
 	p, err := rpc.Start(ctx, rpc.Command{
-		Kind: s.bin.Kind, Name: s.bin.Name, Path: s.bin.Path,
+		Kind: s.bin.Kind, Name: s.bin.Name, Path: s.bin.Path, Dir: s.opts.Dir,
 		Env:          environment(s.opts.Environ, s.opts.Pass),
 		Log:          &logWriter{log: s.opts.Logger.With("plugin", s.bin.Kind+"/"+s.bin.Name)},
 		StartTimeout: s.opts.StartTimeout,

@@ -40,7 +40,7 @@ type Command struct {
 	// Path is the program. A name without a slash is looked up in the PATH of Env.
 	Path string
 	Args []string
-	// Dir is the working folder, absolute.
+	// Dir is the working folder, absolute; empty is the root, never the plugin's own.
 	Dir string
 	// Env is the whole environment; see [Env].
 	Env map[string]string

@@ -1,6 +1,7 @@
 package agentproc
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -76,7 +77,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		p.grace = DefaultGrace
 	}
 	p.cmd = &exec.Cmd{
-		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.environ(p.mark),
+		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: cmp.Or(c.Dir, "/"), Env: c.environ(p.mark),
 		SysProcAttr: proc.AttrDying(),
 	}
 	if err := p.run(&c); err != nil {
