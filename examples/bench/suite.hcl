@@ -20,7 +20,7 @@ story "answer" {
   assert "answer/contains" { value = "value-7" }
   assert "answer/json" {
     pointer = "/id"
-    equals  = 7
+    value   = 7
   }
   assert "answer/matches" { pattern = "^\\{" }
 }

@@ -50,7 +50,7 @@ func newMerger(steps []eval.Step) *merger {
 		switch s.Kind {
 		case eval.StepToolCall:
 			if s.Server != "" {
-				key := [2]string{s.Server, s.Tool}
+				key := keyOf(s.Server, s.Tool)
 				m.open[key] = append(m.open[key], i)
 			}
 			if s.CallID == "" {
@@ -63,6 +63,20 @@ func newMerger(steps []eval.Step) *merger {
 	return m
 }
 
+// keyOf is what is the same of a tool's name in the host's words and in the
+// server's: some hosts tell names as their model knows them, with characters
+// replaced that its API does not take.
+func keyOf(server, tool string) [2]string { return [2]string{plain(server), plain(tool)} }
+
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
 // lookahead bounds how many open calls of one tool are compared with one that
 // the gateway saw.
 const lookahead = 64
@@ -71,7 +85,7 @@ const lookahead = 64
 // and the same arguments, else the first with other arguments; -1 where there is
 // none.
 func (m *merger) find(c *gateway.Call) int {
-	key := [2]string{c.Server, c.Tool}
+	key := keyOf(c.Server, c.Tool)
 	open := m.open[key]
 	if len(open) == 0 {
 		return -1
@@ -107,7 +121,7 @@ func decode(j eval.JSON, v *any) error {
 
 func (m *merger) confirm(i int, c *gateway.Call) {
 	s := &m.steps[i]
-	s.Observed = eval.Confirmed
+	s.Observed, s.Server, s.Tool = eval.Confirmed, c.Server, c.Tool
 	s.Arguments, s.BadArguments, s.Truncated = c.Arguments, false, s.Truncated || c.Truncated
 	if !c.Finished {
 		return

@@ -46,7 +46,7 @@ func modelSide(res eval.TurnResult, err error, facts *gateway.Facts, timedOut bo
 	if timedOut && hung(facts.Requests) {
 		return "", "", &eval.Fault{Cause: eval.CauseModelHang, Retry: eval.RetryTrial, Detail: "the model had not answered when the trial's time was up"}, true
 	}
-	if o, ok := facts.Outcome(); ok && (err != nil || res.Outcome != eval.Completed) {
+	if o, ok := facts.Outcome(); ok {
 		return o, res.Detail, nil, true
 	}
 	if len(facts.Requests) == 0 && err == nil && !timedOut && res.Outcome == eval.Completed {
