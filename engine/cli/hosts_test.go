@@ -55,6 +55,13 @@ type result struct {
 // that must be as they were when it ends, and no process left.
 func start(t *testing.T, path string, files map[string]string, args ...string) result {
 	t.Helper()
+	return startIn(t, "", path, files, args...)
+}
+
+// startIn is start with another folder of plugins.
+func startIn(t *testing.T, plugins, path string, files map[string]string, args ...string) result {
+	t.Helper()
+	bin := programs(t)
 	dir := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(dir, name)
@@ -70,10 +77,10 @@ func start(t *testing.T, path string, files map[string]string, args ...string) r
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(filepath.Join(programs(t), "evalengine"), args...)
+	cmd := exec.Command(filepath.Join(bin, "evalengine"), args...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + path, "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp"),
-		"EVALENGINE_CACHE=" + filepath.Join(dir, "cache"), "EVALENGINE_PLUGIN_PATH=" + programs(t), "ANTHROPIC_API_KEY=" + canary, "OPENAI_API_KEY=" + canary}
+		"EVALENGINE_CACHE=" + filepath.Join(dir, "cache"), "EVALENGINE_PLUGIN_PATH=" + plugins, "ANTHROPIC_API_KEY=" + canary, "OPENAI_API_KEY=" + canary}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

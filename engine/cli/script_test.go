@@ -7,10 +7,35 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// built builds every program once for all tests of the package.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "evalengine-test-")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), ".", "./plugins/evalengine-...", "./examples/scripted-model", "./examples/sitebuilder")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return dir, fmt.Errorf("building the programs: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if os.Getenv("EVALENGINE_TEST_BIN") == "" {
+		if dir, _ := built(); dir != "" {
+			os.RemoveAll(dir)
+		}
+	}
+	os.Exit(code)
+}
 
 // programs returns the folder of the built programs: what EVALENGINE_TEST_BIN
 // names, or a fresh build of them all.
@@ -19,11 +44,9 @@ func programs(t testing.TB) string {
 	if dir := os.Getenv("EVALENGINE_TEST_BIN"); dir != "" {
 		return dir
 	}
-	dir := t.TempDir()
-	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), ".", "./plugins/evalengine-...", "./examples/scripted-model", "./examples/sitebuilder")
-	cmd.Dir = root(t)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building the programs: %v\n%s", err, out)
+	dir, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }

@@ -59,8 +59,13 @@ type Endpoint struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
 	// Shim is a command that speaks MCP over stdio for hosts that cannot do HTTP.
+	// Its environment must have the token as [ShimTokenEnv].
 	Shim []string `json:"shim,omitempty"`
 }
+
+// ShimTokenEnv is the variable by which an endpoint's token reaches its shim: the
+// command line can be seen by every process.
+const ShimTokenEnv = "EVALENGINE_MCP_TOKEN"
 
 // ModelEndpoint is where the agent's model requests go.
 type ModelEndpoint struct {
