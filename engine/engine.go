@@ -45,6 +45,8 @@ type Options struct {
 	// Environment is the whole of it as name=value, of which plugins see a short
 	// allow-list.
 	Environment []string
+	// Dir is the folder that relative paths in a plugin's config start from.
+	Dir string
 	Logger      *slog.Logger
 	// Workers is how many scorer workers run at once; 0 lets the engine choose.
 	Workers int
@@ -69,7 +71,7 @@ func New(o Options) *Engine {
 	}
 	return &Engine{
 		o:       o,
-		pool:    launch.New(launch.Options{Finder: o.Plugins, Logger: o.Logger, Environ: o.Environment}),
+		pool:    launch.New(launch.Options{Finder: o.Plugins, Logger: o.Logger, Environ: o.Environment, Dir: o.Dir}),
 		modules: map[string]*wasm.Module{},
 	}
 }

@@ -19,7 +19,12 @@ func (a *app) engine(workers int) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
 	return engine.New(engine.Options{
+		Dir: dir,
 		Executable: a.exe, Plugins: a.finder(), Cache: cache, Environ: a.environ, Environment: a.environment,
 		Logger: a.logger(), Workers: workers, Version: version(),
 	}), nil
