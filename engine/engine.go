@@ -46,8 +46,8 @@ type Options struct {
 	// allow-list.
 	Environment []string
 	// Dir is the folder that relative paths in a plugin's config start from.
-	Dir string
-	Logger      *slog.Logger
+	Dir    string
+	Logger *slog.Logger
 	// Workers is how many scorer workers run at once; 0 lets the engine choose.
 	Workers int
 	Version string

@@ -24,7 +24,7 @@ func (a *app) engine(workers int) (*engine.Engine, error) {
 		return nil, err
 	}
 	return engine.New(engine.Options{
-		Dir: dir,
+		Dir:        dir,
 		Executable: a.exe, Plugins: a.finder(), Cache: cache, Environ: a.environ, Environment: a.environment,
 		Logger: a.logger(), Workers: workers, Version: version(),
 	}), nil
