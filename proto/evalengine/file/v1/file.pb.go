@@ -11,6 +11,7 @@
 package filev1
 
 import (
+	v1 "github.com/evalengine/evalengine/proto/evalengine/record/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	structpb "google.golang.org/protobuf/types/known/structpb"
@@ -41,7 +42,7 @@ type Run struct {
 	Files         []*SuiteFile           `protobuf:"bytes,9,rep,name=files,proto3" json:"files,omitempty"`
 	Plugins       []*Component           `protobuf:"bytes,10,rep,name=plugins,proto3" json:"plugins,omitempty"`
 	Modules       []*Component           `protobuf:"bytes,11,rep,name=modules,proto3" json:"modules,omitempty"`
-	Trials        []*Trial               `protobuf:"bytes,12,rep,name=trials,proto3" json:"trials,omitempty"`
+	Trials        []*v1.Trial            `protobuf:"bytes,12,rep,name=trials,proto3" json:"trials,omitempty"`
 	TimeoutNs     int64                  `protobuf:"varint,13,opt,name=timeout_ns,json=timeoutNs,proto3" json:"timeout_ns,omitempty"`
 	Retries       int32                  `protobuf:"varint,14,opt,name=retries,proto3" json:"retries,omitempty"`
 	Concurrency   int32                  `protobuf:"varint,15,opt,name=concurrency,proto3" json:"concurrency,omitempty"`
@@ -158,7 +159,7 @@ func (x *Run) GetModules() []*Component {
 	return nil
 }
 
-func (x *Run) GetTrials() []*Trial {
+func (x *Run) GetTrials() []*v1.Trial {
 	if x != nil {
 		return x.Trials
 	}
@@ -322,75 +323,6 @@ func (x *Component) GetSha256() string {
 	return ""
 }
 
-type Trial struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Story   string                 `protobuf:"bytes,1,opt,name=story,proto3" json:"story,omitempty"`
-	Variant string                 `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
-	Host    string                 `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
-	// From 1.
-	Repeat        int32 `protobuf:"varint,4,opt,name=repeat,proto3" json:"repeat,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Trial) Reset() {
-	*x = Trial{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Trial) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Trial) ProtoMessage() {}
-
-func (x *Trial) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Trial.ProtoReflect.Descriptor instead.
-func (*Trial) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *Trial) GetStory() string {
-	if x != nil {
-		return x.Story
-	}
-	return ""
-}
-
-func (x *Trial) GetVariant() string {
-	if x != nil {
-		return x.Variant
-	}
-	return ""
-}
-
-func (x *Trial) GetHost() string {
-	if x != nil {
-		return x.Host
-	}
-	return ""
-}
-
-func (x *Trial) GetRepeat() int32 {
-	if x != nil {
-		return x.Repeat
-	}
-	return 0
-}
-
 // trial.json: one finished trial.
 type TrialRecord struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -409,12 +341,12 @@ type TrialRecord struct {
 	Cause       string            `protobuf:"bytes,10,opt,name=cause,proto3" json:"cause,omitempty"`
 	Reason      string            `protobuf:"bytes,11,opt,name=reason,proto3" json:"reason,omitempty"`
 	Attempts    []*Attempt        `protobuf:"bytes,12,rep,name=attempts,proto3" json:"attempts,omitempty"`
-	Scores      []*Score          `protobuf:"bytes,13,rep,name=scores,proto3" json:"scores,omitempty"`
-	Findings    []*Finding        `protobuf:"bytes,14,rep,name=findings,proto3" json:"findings,omitempty"`
+	Scores      []*v1.Score       `protobuf:"bytes,13,rep,name=scores,proto3" json:"scores,omitempty"`
+	Findings    []*v1.Finding     `protobuf:"bytes,14,rep,name=findings,proto3" json:"findings,omitempty"`
 	Prompts     []string          `protobuf:"bytes,15,rep,name=prompts,proto3" json:"prompts,omitempty"`
 	Answer      string            `protobuf:"bytes,16,opt,name=answer,proto3" json:"answer,omitempty"`
 	Calls       *Counts           `protobuf:"bytes,17,opt,name=calls,proto3" json:"calls,omitempty"`
-	Usage       *Usage            `protobuf:"bytes,18,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage       *v1.Usage         `protobuf:"bytes,18,opt,name=usage,proto3" json:"usage,omitempty"`
 	Timings     *Timings          `protobuf:"bytes,19,opt,name=timings,proto3" json:"timings,omitempty"`
 	Target      *Target           `protobuf:"bytes,20,opt,name=target,proto3" json:"target,omitempty"`
 	ToolsDigest string            `protobuf:"bytes,21,opt,name=tools_digest,json=toolsDigest,proto3" json:"tools_digest,omitempty"`
@@ -427,7 +359,7 @@ type TrialRecord struct {
 
 func (x *TrialRecord) Reset() {
 	*x = TrialRecord{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -439,7 +371,7 @@ func (x *TrialRecord) String() string {
 func (*TrialRecord) ProtoMessage() {}
 
 func (x *TrialRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -452,7 +384,7 @@ func (x *TrialRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrialRecord.ProtoReflect.Descriptor instead.
 func (*TrialRecord) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *TrialRecord) GetSchema() int32 {
@@ -539,14 +471,14 @@ func (x *TrialRecord) GetAttempts() []*Attempt {
 	return nil
 }
 
-func (x *TrialRecord) GetScores() []*Score {
+func (x *TrialRecord) GetScores() []*v1.Score {
 	if x != nil {
 		return x.Scores
 	}
 	return nil
 }
 
-func (x *TrialRecord) GetFindings() []*Finding {
+func (x *TrialRecord) GetFindings() []*v1.Finding {
 	if x != nil {
 		return x.Findings
 	}
@@ -574,7 +506,7 @@ func (x *TrialRecord) GetCalls() *Counts {
 	return nil
 }
 
-func (x *TrialRecord) GetUsage() *Usage {
+func (x *TrialRecord) GetUsage() *v1.Usage {
 	if x != nil {
 		return x.Usage
 	}
@@ -625,15 +557,15 @@ type Attempt struct {
 	// timeout or gave_up; absent where the agent never began.
 	Outcome string `protobuf:"bytes,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	// Why the attempt is no evidence of the agent; absent where it is.
-	Fault         *Fault `protobuf:"bytes,5,opt,name=fault,proto3" json:"fault,omitempty"`
-	Usage         *Usage `protobuf:"bytes,6,opt,name=usage,proto3" json:"usage,omitempty"`
+	Fault         *v1.Fault `protobuf:"bytes,5,opt,name=fault,proto3" json:"fault,omitempty"`
+	Usage         *v1.Usage `protobuf:"bytes,6,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -645,7 +577,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -658,7 +590,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Attempt) GetN() int32 {
@@ -689,522 +621,18 @@ func (x *Attempt) GetOutcome() string {
 	return ""
 }
 
-func (x *Attempt) GetFault() *Fault {
+func (x *Attempt) GetFault() *v1.Fault {
 	if x != nil {
 		return x.Fault
 	}
 	return nil
 }
 
-func (x *Attempt) GetUsage() *Usage {
+func (x *Attempt) GetUsage() *v1.Usage {
 	if x != nil {
 		return x.Usage
 	}
 	return nil
-}
-
-type Fault struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Cause string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`
-	// trial, never or stop.
-	Retry  string `protobuf:"bytes,2,opt,name=retry,proto3" json:"retry,omitempty"`
-	Detail string `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
-	// HTTP status.
-	Status        int32 `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
-	RetryAfterNs  int64 `protobuf:"varint,5,opt,name=retry_after_ns,json=retryAfterNs,proto3" json:"retry_after_ns,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Fault) Reset() {
-	*x = Fault{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Fault) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Fault) ProtoMessage() {}
-
-func (x *Fault) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Fault.ProtoReflect.Descriptor instead.
-func (*Fault) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *Fault) GetCause() string {
-	if x != nil {
-		return x.Cause
-	}
-	return ""
-}
-
-func (x *Fault) GetRetry() string {
-	if x != nil {
-		return x.Retry
-	}
-	return ""
-}
-
-func (x *Fault) GetDetail() string {
-	if x != nil {
-		return x.Detail
-	}
-	return ""
-}
-
-func (x *Fault) GetStatus() int32 {
-	if x != nil {
-		return x.Status
-	}
-	return 0
-}
-
-func (x *Fault) GetRetryAfterNs() int64 {
-	if x != nil {
-		return x.RetryAfterNs
-	}
-	return 0
-}
-
-// Tokens are each counted once. input_tokens includes the cache tokens,
-// output_tokens the reasoning tokens.
-type Usage struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Turns            int32                  `protobuf:"varint,1,opt,name=turns,proto3" json:"turns,omitempty"`
-	Requests         int32                  `protobuf:"varint,2,opt,name=requests,proto3" json:"requests,omitempty"`
-	InputTokens      int64                  `protobuf:"varint,3,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	CacheReadTokens  int64                  `protobuf:"varint,4,opt,name=cache_read_tokens,json=cacheReadTokens,proto3" json:"cache_read_tokens,omitempty"`
-	CacheWriteTokens int64                  `protobuf:"varint,5,opt,name=cache_write_tokens,json=cacheWriteTokens,proto3" json:"cache_write_tokens,omitempty"`
-	OutputTokens     int64                  `protobuf:"varint,6,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	ReasoningTokens  int64                  `protobuf:"varint,7,opt,name=reasoning_tokens,json=reasoningTokens,proto3" json:"reasoning_tokens,omitempty"`
-	// Absent where the price is not known.
-	CostUsd    *float64 `protobuf:"fixed64,8,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
-	LowerBound bool     `protobuf:"varint,9,opt,name=lower_bound,json=lowerBound,proto3" json:"lower_bound,omitempty"`
-	// model_proxy or host.
-	Source        string   `protobuf:"bytes,10,opt,name=source,proto3" json:"source,omitempty"`
-	Models        []string `protobuf:"bytes,11,rep,name=models,proto3" json:"models,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Usage) Reset() {
-	*x = Usage{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Usage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Usage) ProtoMessage() {}
-
-func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Usage.ProtoReflect.Descriptor instead.
-func (*Usage) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *Usage) GetTurns() int32 {
-	if x != nil {
-		return x.Turns
-	}
-	return 0
-}
-
-func (x *Usage) GetRequests() int32 {
-	if x != nil {
-		return x.Requests
-	}
-	return 0
-}
-
-func (x *Usage) GetInputTokens() int64 {
-	if x != nil {
-		return x.InputTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetCacheReadTokens() int64 {
-	if x != nil {
-		return x.CacheReadTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetCacheWriteTokens() int64 {
-	if x != nil {
-		return x.CacheWriteTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetOutputTokens() int64 {
-	if x != nil {
-		return x.OutputTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetReasoningTokens() int64 {
-	if x != nil {
-		return x.ReasoningTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetCostUsd() float64 {
-	if x != nil && x.CostUsd != nil {
-		return *x.CostUsd
-	}
-	return 0
-}
-
-func (x *Usage) GetLowerBound() bool {
-	if x != nil {
-		return x.LowerBound
-	}
-	return false
-}
-
-func (x *Usage) GetSource() string {
-	if x != nil {
-		return x.Source
-	}
-	return ""
-}
-
-func (x *Usage) GetModels() []string {
-	if x != nil {
-		return x.Models
-	}
-	return nil
-}
-
-type Score struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Name   string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Scorer string                 `protobuf:"bytes,2,opt,name=scorer,proto3" json:"scorer,omitempty"`
-	// assert, measure or judge.
-	Role string `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
-	// outcome, constraint, path or quality.
-	Dimension string `protobuf:"bytes,4,opt,name=dimension,proto3" json:"dimension,omitempty"`
-	// scored, skipped or errored.
-	State string `protobuf:"bytes,5,opt,name=state,proto3" json:"state,omitempty"`
-	// In 0..1; means nothing unless scored.
-	Value         float64     `protobuf:"fixed64,6,opt,name=value,proto3" json:"value,omitempty"`
-	Raw           *float64    `protobuf:"fixed64,7,opt,name=raw,proto3,oneof" json:"raw,omitempty"`
-	Unit          string      `protobuf:"bytes,8,opt,name=unit,proto3" json:"unit,omitempty"`
-	LowerIsBetter bool        `protobuf:"varint,9,opt,name=lower_is_better,json=lowerIsBetter,proto3" json:"lower_is_better,omitempty"`
-	Passed        *bool       `protobuf:"varint,10,opt,name=passed,proto3,oneof" json:"passed,omitempty"`
-	Reason        string      `protobuf:"bytes,11,opt,name=reason,proto3" json:"reason,omitempty"`
-	Evidence      []*Evidence `protobuf:"bytes,12,rep,name=evidence,proto3" json:"evidence,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Score) Reset() {
-	*x = Score{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Score) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Score) ProtoMessage() {}
-
-func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Score.ProtoReflect.Descriptor instead.
-func (*Score) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *Score) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Score) GetScorer() string {
-	if x != nil {
-		return x.Scorer
-	}
-	return ""
-}
-
-func (x *Score) GetRole() string {
-	if x != nil {
-		return x.Role
-	}
-	return ""
-}
-
-func (x *Score) GetDimension() string {
-	if x != nil {
-		return x.Dimension
-	}
-	return ""
-}
-
-func (x *Score) GetState() string {
-	if x != nil {
-		return x.State
-	}
-	return ""
-}
-
-func (x *Score) GetValue() float64 {
-	if x != nil {
-		return x.Value
-	}
-	return 0
-}
-
-func (x *Score) GetRaw() float64 {
-	if x != nil && x.Raw != nil {
-		return *x.Raw
-	}
-	return 0
-}
-
-func (x *Score) GetUnit() string {
-	if x != nil {
-		return x.Unit
-	}
-	return ""
-}
-
-func (x *Score) GetLowerIsBetter() bool {
-	if x != nil {
-		return x.LowerIsBetter
-	}
-	return false
-}
-
-func (x *Score) GetPassed() bool {
-	if x != nil && x.Passed != nil {
-		return *x.Passed
-	}
-	return false
-}
-
-func (x *Score) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *Score) GetEvidence() []*Evidence {
-	if x != nil {
-		return x.Evidence
-	}
-	return nil
-}
-
-// One of the three.
-type Evidence struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Step          string                 `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
-	Page          string                 `protobuf:"bytes,2,opt,name=page,proto3" json:"page,omitempty"`
-	Pointer       string                 `protobuf:"bytes,3,opt,name=pointer,proto3" json:"pointer,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Evidence) Reset() {
-	*x = Evidence{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Evidence) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Evidence) ProtoMessage() {}
-
-func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
-func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *Evidence) GetStep() string {
-	if x != nil {
-		return x.Step
-	}
-	return ""
-}
-
-func (x *Evidence) GetPage() string {
-	if x != nil {
-		return x.Page
-	}
-	return ""
-}
-
-func (x *Evidence) GetPointer() string {
-	if x != nil {
-		return x.Pointer
-	}
-	return ""
-}
-
-type Finding struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Kind  string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Tool  string                 `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
-	// critical, major, minor or info.
-	Severity      string      `protobuf:"bytes,3,opt,name=severity,proto3" json:"severity,omitempty"`
-	Text          string      `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	Evidence      []*Evidence `protobuf:"bytes,5,rep,name=evidence,proto3" json:"evidence,omitempty"`
-	Suggestion    string      `protobuf:"bytes,6,opt,name=suggestion,proto3" json:"suggestion,omitempty"`
-	Source        string      `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"`
-	Fingerprint   string      `protobuf:"bytes,8,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Finding) Reset() {
-	*x = Finding{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Finding) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Finding) ProtoMessage() {}
-
-func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Finding.ProtoReflect.Descriptor instead.
-func (*Finding) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *Finding) GetKind() string {
-	if x != nil {
-		return x.Kind
-	}
-	return ""
-}
-
-func (x *Finding) GetTool() string {
-	if x != nil {
-		return x.Tool
-	}
-	return ""
-}
-
-func (x *Finding) GetSeverity() string {
-	if x != nil {
-		return x.Severity
-	}
-	return ""
-}
-
-func (x *Finding) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-func (x *Finding) GetEvidence() []*Evidence {
-	if x != nil {
-		return x.Evidence
-	}
-	return nil
-}
-
-func (x *Finding) GetSuggestion() string {
-	if x != nil {
-		return x.Suggestion
-	}
-	return ""
-}
-
-func (x *Finding) GetSource() string {
-	if x != nil {
-		return x.Source
-	}
-	return ""
-}
-
-func (x *Finding) GetFingerprint() string {
-	if x != nil {
-		return x.Fingerprint
-	}
-	return ""
 }
 
 type Counts struct {
@@ -1221,7 +649,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1233,7 +661,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1246,7 +674,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Counts) GetTotal() int32 {
@@ -1307,7 +735,7 @@ type Timings struct {
 
 func (x *Timings) Reset() {
 	*x = Timings{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1319,7 +747,7 @@ func (x *Timings) String() string {
 func (*Timings) ProtoMessage() {}
 
 func (x *Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1332,7 +760,7 @@ func (x *Timings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timings.ProtoReflect.Descriptor instead.
 func (*Timings) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Timings) GetStartedAt() *timestamppb.Timestamp {
@@ -1396,7 +824,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1408,7 +836,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1421,7 +849,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Target) GetName() string {
@@ -1483,7 +911,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +923,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +936,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Step) GetId() string {
@@ -1655,7 +1083,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1095,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,7 +1108,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *State) GetBefore() *structpb.Value {
@@ -1713,7 +1141,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1725,7 +1153,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1738,7 +1166,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Tool) GetServer() string {
@@ -1805,14 +1233,14 @@ type Summary struct {
 	Trials        *Tally          `protobuf:"bytes,9,opt,name=trials,proto3" json:"trials,omitempty"`
 	Arms          []*Arm          `protobuf:"bytes,10,rep,name=arms,proto3" json:"arms,omitempty"`
 	Findings      []*FindingCount `protobuf:"bytes,11,rep,name=findings,proto3" json:"findings,omitempty"`
-	Usage         *Usage          `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage         *v1.Usage       `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1824,7 +1252,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1837,7 +1265,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{17}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Summary) GetSchema() int32 {
@@ -1917,7 +1345,7 @@ func (x *Summary) GetFindings() []*FindingCount {
 	return nil
 }
 
-func (x *Summary) GetUsage() *Usage {
+func (x *Summary) GetUsage() *v1.Usage {
 	if x != nil {
 		return x.Usage
 	}
@@ -1938,7 +1366,7 @@ type Tally struct {
 
 func (x *Tally) Reset() {
 	*x = Tally{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +1378,7 @@ func (x *Tally) String() string {
 func (*Tally) ProtoMessage() {}
 
 func (x *Tally) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +1391,7 @@ func (x *Tally) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tally.ProtoReflect.Descriptor instead.
 func (*Tally) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{18}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Tally) GetTotal() int32 {
@@ -2016,17 +1444,17 @@ type Arm struct {
 	Host    string                 `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
 	Trials  *Tally                 `protobuf:"bytes,4,opt,name=trials,proto3" json:"trials,omitempty"`
 	// For each dimension with asserts, the share of trials in which all held.
-	Gates         []*Stat `protobuf:"bytes,5,rep,name=gates,proto3" json:"gates,omitempty"`
-	Scores        []*Stat `protobuf:"bytes,6,rep,name=scores,proto3" json:"scores,omitempty"`
-	Effort        []*Stat `protobuf:"bytes,7,rep,name=effort,proto3" json:"effort,omitempty"`
-	Usage         *Usage  `protobuf:"bytes,8,opt,name=usage,proto3" json:"usage,omitempty"`
+	Gates         []*Stat   `protobuf:"bytes,5,rep,name=gates,proto3" json:"gates,omitempty"`
+	Scores        []*Stat   `protobuf:"bytes,6,rep,name=scores,proto3" json:"scores,omitempty"`
+	Effort        []*Stat   `protobuf:"bytes,7,rep,name=effort,proto3" json:"effort,omitempty"`
+	Usage         *v1.Usage `protobuf:"bytes,8,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Arm) Reset() {
 	*x = Arm{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2038,7 +1466,7 @@ func (x *Arm) String() string {
 func (*Arm) ProtoMessage() {}
 
 func (x *Arm) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2051,7 +1479,7 @@ func (x *Arm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arm.ProtoReflect.Descriptor instead.
 func (*Arm) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{19}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Arm) GetStory() string {
@@ -2103,7 +1531,7 @@ func (x *Arm) GetEffort() []*Stat {
 	return nil
 }
 
-func (x *Arm) GetUsage() *Usage {
+func (x *Arm) GetUsage() *v1.Usage {
 	if x != nil {
 		return x.Usage
 	}
@@ -2137,7 +1565,7 @@ type Stat struct {
 
 func (x *Stat) Reset() {
 	*x = Stat{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2149,7 +1577,7 @@ func (x *Stat) String() string {
 func (*Stat) ProtoMessage() {}
 
 func (x *Stat) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2162,7 +1590,7 @@ func (x *Stat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stat.ProtoReflect.Descriptor instead.
 func (*Stat) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{20}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Stat) GetName() string {
@@ -2284,7 +1712,7 @@ type FindingCount struct {
 
 func (x *FindingCount) Reset() {
 	*x = FindingCount{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2296,7 +1724,7 @@ func (x *FindingCount) String() string {
 func (*FindingCount) ProtoMessage() {}
 
 func (x *FindingCount) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2309,7 +1737,7 @@ func (x *FindingCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingCount.ProtoReflect.Descriptor instead.
 func (*FindingCount) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{21}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FindingCount) GetKind() string {
@@ -2358,7 +1786,7 @@ var File_evalengine_file_v1_file_proto protoreflect.FileDescriptor
 
 const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\n" +
-	"\x1devalengine/file/v1/file.proto\x12\x12evalengine.file.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb2\x05\n" +
+	"\x1devalengine/file/v1/file.proto\x12\x12evalengine.file.v1\x1a!evalengine/record/v1/record.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb4\x05\n" +
 	"\x03Run\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -2375,8 +1803,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05files\x18\t \x03(\v2\x1d.evalengine.file.v1.SuiteFileR\x05files\x127\n" +
 	"\aplugins\x18\n" +
 	" \x03(\v2\x1d.evalengine.file.v1.ComponentR\aplugins\x127\n" +
-	"\amodules\x18\v \x03(\v2\x1d.evalengine.file.v1.ComponentR\amodules\x121\n" +
-	"\x06trials\x18\f \x03(\v2\x19.evalengine.file.v1.TrialR\x06trials\x12\x1d\n" +
+	"\amodules\x18\v \x03(\v2\x1d.evalengine.file.v1.ComponentR\amodules\x123\n" +
+	"\x06trials\x18\f \x03(\v2\x1b.evalengine.record.v1.TrialR\x06trials\x12\x1d\n" +
 	"\n" +
 	"timeout_ns\x18\r \x01(\x03R\ttimeoutNs\x12\x18\n" +
 	"\aretries\x18\x0e \x01(\x05R\aretries\x12 \n" +
@@ -2394,12 +1822,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
-	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"c\n" +
-	"\x05Trial\x12\x14\n" +
-	"\x05story\x18\x01 \x01(\tR\x05story\x12\x18\n" +
-	"\avariant\x18\x02 \x01(\tR\avariant\x12\x12\n" +
-	"\x04host\x18\x03 \x01(\tR\x04host\x12\x16\n" +
-	"\x06repeat\x18\x04 \x01(\x05R\x06repeat\"\xcd\a\n" +
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"\xd3\a\n" +
 	"\vTrialRecord\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x0e\n" +
@@ -2413,13 +1836,13 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05cause\x18\n" +
 	" \x01(\tR\x05cause\x12\x16\n" +
 	"\x06reason\x18\v \x01(\tR\x06reason\x127\n" +
-	"\battempts\x18\f \x03(\v2\x1b.evalengine.file.v1.AttemptR\battempts\x121\n" +
-	"\x06scores\x18\r \x03(\v2\x19.evalengine.file.v1.ScoreR\x06scores\x127\n" +
-	"\bfindings\x18\x0e \x03(\v2\x1b.evalengine.file.v1.FindingR\bfindings\x12\x18\n" +
+	"\battempts\x18\f \x03(\v2\x1b.evalengine.file.v1.AttemptR\battempts\x123\n" +
+	"\x06scores\x18\r \x03(\v2\x1b.evalengine.record.v1.ScoreR\x06scores\x129\n" +
+	"\bfindings\x18\x0e \x03(\v2\x1d.evalengine.record.v1.FindingR\bfindings\x12\x18\n" +
 	"\aprompts\x18\x0f \x03(\tR\aprompts\x12\x16\n" +
 	"\x06answer\x18\x10 \x01(\tR\x06answer\x120\n" +
-	"\x05calls\x18\x11 \x01(\v2\x1a.evalengine.file.v1.CountsR\x05calls\x12/\n" +
-	"\x05usage\x18\x12 \x01(\v2\x19.evalengine.file.v1.UsageR\x05usage\x125\n" +
+	"\x05calls\x18\x11 \x01(\v2\x1a.evalengine.file.v1.CountsR\x05calls\x121\n" +
+	"\x05usage\x18\x12 \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\x125\n" +
 	"\atimings\x18\x13 \x01(\v2\x1b.evalengine.file.v1.TimingsR\atimings\x122\n" +
 	"\x06target\x18\x14 \x01(\v2\x1a.evalengine.file.v1.TargetR\x06target\x12!\n" +
 	"\ftools_digest\x18\x15 \x01(\tR\vtoolsDigest\x12I\n" +
@@ -2431,67 +1854,15 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\n" +
 	"FilesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe8\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xec\x01\n" +
 	"\aAttempt\x12\f\n" +
 	"\x01n\x18\x01 \x01(\x05R\x01n\x129\n" +
 	"\n" +
 	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12\x18\n" +
 	"\aseconds\x18\x03 \x01(\x01R\aseconds\x12\x18\n" +
-	"\aoutcome\x18\x04 \x01(\tR\aoutcome\x12/\n" +
-	"\x05fault\x18\x05 \x01(\v2\x19.evalengine.file.v1.FaultR\x05fault\x12/\n" +
-	"\x05usage\x18\x06 \x01(\v2\x19.evalengine.file.v1.UsageR\x05usage\"\x89\x01\n" +
-	"\x05Fault\x12\x14\n" +
-	"\x05cause\x18\x01 \x01(\tR\x05cause\x12\x14\n" +
-	"\x05retry\x18\x02 \x01(\tR\x05retry\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\x12\x16\n" +
-	"\x06status\x18\x04 \x01(\x05R\x06status\x12$\n" +
-	"\x0eretry_after_ns\x18\x05 \x01(\x03R\fretryAfterNs\"\x84\x03\n" +
-	"\x05Usage\x12\x14\n" +
-	"\x05turns\x18\x01 \x01(\x05R\x05turns\x12\x1a\n" +
-	"\brequests\x18\x02 \x01(\x05R\brequests\x12!\n" +
-	"\finput_tokens\x18\x03 \x01(\x03R\vinputTokens\x12*\n" +
-	"\x11cache_read_tokens\x18\x04 \x01(\x03R\x0fcacheReadTokens\x12,\n" +
-	"\x12cache_write_tokens\x18\x05 \x01(\x03R\x10cacheWriteTokens\x12#\n" +
-	"\routput_tokens\x18\x06 \x01(\x03R\foutputTokens\x12)\n" +
-	"\x10reasoning_tokens\x18\a \x01(\x03R\x0freasoningTokens\x12\x1e\n" +
-	"\bcost_usd\x18\b \x01(\x01H\x00R\acostUsd\x88\x01\x01\x12\x1f\n" +
-	"\vlower_bound\x18\t \x01(\bR\n" +
-	"lowerBound\x12\x16\n" +
-	"\x06source\x18\n" +
-	" \x01(\tR\x06source\x12\x16\n" +
-	"\x06models\x18\v \x03(\tR\x06modelsB\v\n" +
-	"\t_cost_usd\"\xe6\x02\n" +
-	"\x05Score\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
-	"\x06scorer\x18\x02 \x01(\tR\x06scorer\x12\x12\n" +
-	"\x04role\x18\x03 \x01(\tR\x04role\x12\x1c\n" +
-	"\tdimension\x18\x04 \x01(\tR\tdimension\x12\x14\n" +
-	"\x05state\x18\x05 \x01(\tR\x05state\x12\x14\n" +
-	"\x05value\x18\x06 \x01(\x01R\x05value\x12\x15\n" +
-	"\x03raw\x18\a \x01(\x01H\x00R\x03raw\x88\x01\x01\x12\x12\n" +
-	"\x04unit\x18\b \x01(\tR\x04unit\x12&\n" +
-	"\x0flower_is_better\x18\t \x01(\bR\rlowerIsBetter\x12\x1b\n" +
-	"\x06passed\x18\n" +
-	" \x01(\bH\x01R\x06passed\x88\x01\x01\x12\x16\n" +
-	"\x06reason\x18\v \x01(\tR\x06reason\x128\n" +
-	"\bevidence\x18\f \x03(\v2\x1c.evalengine.file.v1.EvidenceR\bevidenceB\x06\n" +
-	"\x04_rawB\t\n" +
-	"\a_passed\"L\n" +
-	"\bEvidence\x12\x12\n" +
-	"\x04step\x18\x01 \x01(\tR\x04step\x12\x12\n" +
-	"\x04page\x18\x02 \x01(\tR\x04page\x12\x18\n" +
-	"\apointer\x18\x03 \x01(\tR\apointer\"\xf5\x01\n" +
-	"\aFinding\x12\x12\n" +
-	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1a\n" +
-	"\bseverity\x18\x03 \x01(\tR\bseverity\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\tR\x04text\x128\n" +
-	"\bevidence\x18\x05 \x03(\v2\x1c.evalengine.file.v1.EvidenceR\bevidence\x12\x1e\n" +
-	"\n" +
-	"suggestion\x18\x06 \x01(\tR\n" +
-	"suggestion\x12\x16\n" +
-	"\x06source\x18\a \x01(\tR\x06source\x12 \n" +
-	"\vfingerprint\x18\b \x01(\tR\vfingerprint\"\xae\x01\n" +
+	"\aoutcome\x18\x04 \x01(\tR\aoutcome\x121\n" +
+	"\x05fault\x18\x05 \x01(\v2\x1b.evalengine.record.v1.FaultR\x05fault\x121\n" +
+	"\x05usage\x18\x06 \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\"\xae\x01\n" +
 	"\x06Counts\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x16\n" +
 	"\x06failed\x18\x02 \x01(\x05R\x06failed\x12\x1e\n" +
@@ -2552,7 +1923,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\finput_schema\x18\x04 \x01(\v2\x16.google.protobuf.ValueR\vinputSchema\x128\n" +
 	"\vannotations\x18\x05 \x01(\v2\x16.google.protobuf.ValueR\vannotations\x12\x1a\n" +
 	"\brequires\x18\x06 \x03(\tR\brequires\x12 \n" +
-	"\vdestructive\x18\a \x01(\bR\vdestructive\"\xea\x03\n" +
+	"\vdestructive\x18\a \x01(\bR\vdestructive\"\xec\x03\n" +
 	"\aSummary\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x14\n" +
@@ -2571,8 +1942,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x06trials\x18\t \x01(\v2\x19.evalengine.file.v1.TallyR\x06trials\x12+\n" +
 	"\x04arms\x18\n" +
 	" \x03(\v2\x17.evalengine.file.v1.ArmR\x04arms\x12<\n" +
-	"\bfindings\x18\v \x03(\v2 .evalengine.file.v1.FindingCountR\bfindings\x12/\n" +
-	"\x05usage\x18\f \x01(\v2\x19.evalengine.file.v1.UsageR\x05usage\"\xfb\x01\n" +
+	"\bfindings\x18\v \x03(\v2 .evalengine.file.v1.FindingCountR\bfindings\x121\n" +
+	"\x05usage\x18\f \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\"\xfb\x01\n" +
 	"\x05Tally\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x16\n" +
 	"\x06passed\x18\x02 \x01(\x05R\x06passed\x12\x16\n" +
@@ -2582,7 +1953,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x06causes\x18\x06 \x03(\v2%.evalengine.file.v1.Tally.CausesEntryR\x06causes\x1a9\n" +
 	"\vCausesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xc1\x02\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xc3\x02\n" +
 	"\x03Arm\x12\x14\n" +
 	"\x05story\x18\x01 \x01(\tR\x05story\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12\x12\n" +
@@ -2590,8 +1961,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x06trials\x18\x04 \x01(\v2\x19.evalengine.file.v1.TallyR\x06trials\x12.\n" +
 	"\x05gates\x18\x05 \x03(\v2\x18.evalengine.file.v1.StatR\x05gates\x120\n" +
 	"\x06scores\x18\x06 \x03(\v2\x18.evalengine.file.v1.StatR\x06scores\x120\n" +
-	"\x06effort\x18\a \x03(\v2\x18.evalengine.file.v1.StatR\x06effort\x12/\n" +
-	"\x05usage\x18\b \x01(\v2\x19.evalengine.file.v1.UsageR\x05usage\"\x9d\x03\n" +
+	"\x06effort\x18\a \x03(\v2\x18.evalengine.file.v1.StatR\x06effort\x121\n" +
+	"\x05usage\x18\b \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\"\x9d\x03\n" +
 	"\x04Stat\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x1c\n" +
@@ -2633,84 +2004,81 @@ func file_evalengine_file_v1_file_proto_rawDescGZIP() []byte {
 	return file_evalengine_file_v1_file_proto_rawDescData
 }
 
-var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Run)(nil),                   // 0: evalengine.file.v1.Run
 	(*SuiteFile)(nil),             // 1: evalengine.file.v1.SuiteFile
 	(*Component)(nil),             // 2: evalengine.file.v1.Component
-	(*Trial)(nil),                 // 3: evalengine.file.v1.Trial
-	(*TrialRecord)(nil),           // 4: evalengine.file.v1.TrialRecord
-	(*Attempt)(nil),               // 5: evalengine.file.v1.Attempt
-	(*Fault)(nil),                 // 6: evalengine.file.v1.Fault
-	(*Usage)(nil),                 // 7: evalengine.file.v1.Usage
-	(*Score)(nil),                 // 8: evalengine.file.v1.Score
-	(*Evidence)(nil),              // 9: evalengine.file.v1.Evidence
-	(*Finding)(nil),               // 10: evalengine.file.v1.Finding
-	(*Counts)(nil),                // 11: evalengine.file.v1.Counts
-	(*Timings)(nil),               // 12: evalengine.file.v1.Timings
-	(*Target)(nil),                // 13: evalengine.file.v1.Target
-	(*Step)(nil),                  // 14: evalengine.file.v1.Step
-	(*State)(nil),                 // 15: evalengine.file.v1.State
-	(*Tool)(nil),                  // 16: evalengine.file.v1.Tool
-	(*Summary)(nil),               // 17: evalengine.file.v1.Summary
-	(*Tally)(nil),                 // 18: evalengine.file.v1.Tally
-	(*Arm)(nil),                   // 19: evalengine.file.v1.Arm
-	(*Stat)(nil),                  // 20: evalengine.file.v1.Stat
-	(*FindingCount)(nil),          // 21: evalengine.file.v1.FindingCount
-	nil,                           // 22: evalengine.file.v1.Run.VarsEntry
-	nil,                           // 23: evalengine.file.v1.TrialRecord.VersionsEntry
-	nil,                           // 24: evalengine.file.v1.TrialRecord.FilesEntry
-	nil,                           // 25: evalengine.file.v1.Tally.CausesEntry
-	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
-	(*structpb.Value)(nil),        // 27: google.protobuf.Value
+	(*TrialRecord)(nil),           // 3: evalengine.file.v1.TrialRecord
+	(*Attempt)(nil),               // 4: evalengine.file.v1.Attempt
+	(*Counts)(nil),                // 5: evalengine.file.v1.Counts
+	(*Timings)(nil),               // 6: evalengine.file.v1.Timings
+	(*Target)(nil),                // 7: evalengine.file.v1.Target
+	(*Step)(nil),                  // 8: evalengine.file.v1.Step
+	(*State)(nil),                 // 9: evalengine.file.v1.State
+	(*Tool)(nil),                  // 10: evalengine.file.v1.Tool
+	(*Summary)(nil),               // 11: evalengine.file.v1.Summary
+	(*Tally)(nil),                 // 12: evalengine.file.v1.Tally
+	(*Arm)(nil),                   // 13: evalengine.file.v1.Arm
+	(*Stat)(nil),                  // 14: evalengine.file.v1.Stat
+	(*FindingCount)(nil),          // 15: evalengine.file.v1.FindingCount
+	nil,                           // 16: evalengine.file.v1.Run.VarsEntry
+	nil,                           // 17: evalengine.file.v1.TrialRecord.VersionsEntry
+	nil,                           // 18: evalengine.file.v1.TrialRecord.FilesEntry
+	nil,                           // 19: evalengine.file.v1.Tally.CausesEntry
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*v1.Trial)(nil),              // 21: evalengine.record.v1.Trial
+	(*v1.Score)(nil),              // 22: evalengine.record.v1.Score
+	(*v1.Finding)(nil),            // 23: evalengine.record.v1.Finding
+	(*v1.Usage)(nil),              // 24: evalengine.record.v1.Usage
+	(*v1.Fault)(nil),              // 25: evalengine.record.v1.Fault
+	(*structpb.Value)(nil),        // 26: google.protobuf.Value
 }
 var file_evalengine_file_v1_file_proto_depIdxs = []int32{
-	26, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	20, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: evalengine.file.v1.Run.files:type_name -> evalengine.file.v1.SuiteFile
 	2,  // 2: evalengine.file.v1.Run.plugins:type_name -> evalengine.file.v1.Component
 	2,  // 3: evalengine.file.v1.Run.modules:type_name -> evalengine.file.v1.Component
-	3,  // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.file.v1.Trial
-	22, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
-	5,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
-	8,  // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.file.v1.Score
-	10, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.file.v1.Finding
-	11, // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
-	7,  // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.file.v1.Usage
-	12, // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
-	13, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
-	23, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
-	24, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
-	26, // 15: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	6,  // 16: evalengine.file.v1.Attempt.fault:type_name -> evalengine.file.v1.Fault
-	7,  // 17: evalengine.file.v1.Attempt.usage:type_name -> evalengine.file.v1.Usage
-	9,  // 18: evalengine.file.v1.Score.evidence:type_name -> evalengine.file.v1.Evidence
-	9,  // 19: evalengine.file.v1.Finding.evidence:type_name -> evalengine.file.v1.Evidence
-	26, // 20: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
-	26, // 21: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
-	27, // 22: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
-	27, // 23: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
-	27, // 24: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
-	27, // 25: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
-	27, // 26: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
-	27, // 27: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
-	27, // 28: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
-	26, // 29: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
-	26, // 30: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
-	18, // 31: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
-	19, // 32: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
-	21, // 33: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
-	7,  // 34: evalengine.file.v1.Summary.usage:type_name -> evalengine.file.v1.Usage
-	25, // 35: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
-	18, // 36: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
-	20, // 37: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
-	20, // 38: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
-	20, // 39: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
-	7,  // 40: evalengine.file.v1.Arm.usage:type_name -> evalengine.file.v1.Usage
-	41, // [41:41] is the sub-list for method output_type
-	41, // [41:41] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	21, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
+	16, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
+	4,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
+	22, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
+	23, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
+	5,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
+	24, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
+	6,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
+	7,  // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
+	17, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
+	18, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
+	20, // 15: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	25, // 16: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
+	24, // 17: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
+	20, // 18: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
+	20, // 19: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
+	26, // 20: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
+	26, // 21: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
+	26, // 22: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
+	26, // 23: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
+	26, // 24: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
+	26, // 25: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
+	26, // 26: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
+	20, // 27: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
+	20, // 28: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
+	12, // 29: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
+	13, // 30: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
+	15, // 31: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
+	24, // 32: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
+	19, // 33: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
+	12, // 34: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
+	14, // 35: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
+	14, // 36: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
+	14, // 37: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
+	24, // 38: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_file_v1_file_proto_init() }
@@ -2718,17 +2086,15 @@ func file_evalengine_file_v1_file_proto_init() {
 	if File_evalengine_file_v1_file_proto != nil {
 		return
 	}
-	file_evalengine_file_v1_file_proto_msgTypes[7].OneofWrappers = []any{}
 	file_evalengine_file_v1_file_proto_msgTypes[8].OneofWrappers = []any{}
 	file_evalengine_file_v1_file_proto_msgTypes[14].OneofWrappers = []any{}
-	file_evalengine_file_v1_file_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_file_v1_file_proto_rawDesc), len(file_evalengine_file_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -25,11 +25,12 @@ const (
 )
 
 type Trial struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Story         string                 `protobuf:"bytes,1,opt,name=story,proto3" json:"story,omitempty"`
-	Variant       string                 `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
-	Host          string                 `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
-	Repeat        int32                  `protobuf:"varint,4,opt,name=repeat,proto3" json:"repeat,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Story   string                 `protobuf:"bytes,1,opt,name=story,proto3" json:"story,omitempty"`
+	Variant string                 `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
+	Host    string                 `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
+	// From 1.
+	Repeat        int32 `protobuf:"varint,4,opt,name=repeat,proto3" json:"repeat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -379,6 +380,8 @@ func (x *Tool) GetDestructive() bool {
 	return false
 }
 
+// Tokens are each counted once. input_tokens includes the cache tokens,
+// output_tokens the reasoning tokens.
 type Usage struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Turns            int32                  `protobuf:"varint,1,opt,name=turns,proto3" json:"turns,omitempty"`
@@ -388,12 +391,14 @@ type Usage struct {
 	CacheWriteTokens int64                  `protobuf:"varint,5,opt,name=cache_write_tokens,json=cacheWriteTokens,proto3" json:"cache_write_tokens,omitempty"`
 	OutputTokens     int64                  `protobuf:"varint,6,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
 	ReasoningTokens  int64                  `protobuf:"varint,7,opt,name=reasoning_tokens,json=reasoningTokens,proto3" json:"reasoning_tokens,omitempty"`
-	CostUsd          *float64               `protobuf:"fixed64,8,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
-	LowerBound       bool                   `protobuf:"varint,9,opt,name=lower_bound,json=lowerBound,proto3" json:"lower_bound,omitempty"`
-	Source           string                 `protobuf:"bytes,10,opt,name=source,proto3" json:"source,omitempty"`
-	Models           []string               `protobuf:"bytes,11,rep,name=models,proto3" json:"models,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Absent where the price is not known.
+	CostUsd    *float64 `protobuf:"fixed64,8,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	LowerBound bool     `protobuf:"varint,9,opt,name=lower_bound,json=lowerBound,proto3" json:"lower_bound,omitempty"`
+	// model_proxy or host.
+	Source        string   `protobuf:"bytes,10,opt,name=source,proto3" json:"source,omitempty"`
+	Models        []string `protobuf:"bytes,11,rep,name=models,proto3" json:"models,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Usage) Reset() {
@@ -507,10 +512,11 @@ type Fault struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Cause string                 `protobuf:"bytes,1,opt,name=cause,proto3" json:"cause,omitempty"`
 	// trial, never or stop.
-	Retry         string `protobuf:"bytes,2,opt,name=retry,proto3" json:"retry,omitempty"`
-	Detail        string `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
-	Status        int32  `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
-	RetryAfterNs  int64  `protobuf:"varint,5,opt,name=retry_after_ns,json=retryAfterNs,proto3" json:"retry_after_ns,omitempty"`
+	Retry  string `protobuf:"bytes,2,opt,name=retry,proto3" json:"retry,omitempty"`
+	Detail string `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
+	// HTTP status.
+	Status        int32 `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
+	RetryAfterNs  int64 `protobuf:"varint,5,opt,name=retry_after_ns,json=retryAfterNs,proto3" json:"retry_after_ns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
