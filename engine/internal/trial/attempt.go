@@ -37,6 +37,8 @@ type attempt struct {
 	n     int
 	draft *ledger.Draft
 	dir   string
+	// part is what a fault is to be blamed on: "host NAME" or "target NAME".
+	part string
 
 	started time.Time
 	timings eval.Timings
@@ -78,10 +80,12 @@ func (r *Runner) attempt(ctx context.Context, t eval.Trial, story *eval.Story, h
 
 func (a *attempt) run(ctx context.Context) *eval.Fault {
 	defer a.cleanFolders()
+	a.part = "target " + a.story.Target
 	if f := a.provision(ctx); f != nil {
 		return f
 	}
 	defer a.destroy(ctx)
+	a.part = "host " + a.host.Name
 	if f := a.converse(ctx); f != nil {
 		return f
 	}

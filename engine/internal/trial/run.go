@@ -18,8 +18,8 @@ func (r *Runner) Run(ctx context.Context, t eval.Trial) (*eval.Record, error) {
 		return nil, fmt.Errorf("trial %s: the suite has no such story or host", t.ID())
 	}
 	r.observe(Event{Kind: Started, Trial: t, Attempt: 1})
-	if f := r.stoppedBy(t.Host); f != nil {
-		return r.skip(t, host, f)
+	if part, f := r.stoppedBy(t.Host, story.Target); f != nil {
+		return r.skip(t, host, part, f)
 	}
 	var attempts []eval.Attempt
 	for n := 1; ; n++ {
@@ -38,18 +38,18 @@ func (r *Runner) Run(ctx context.Context, t eval.Trial) (*eval.Record, error) {
 			continue
 		}
 		if a.fault != nil && a.fault.Retry == eval.RetryStop {
-			r.stop(t.Host, a.fault)
+			r.stop(a.part, a.fault)
 		}
 		return r.finish(a, attempts)
 	}
 }
 
-// skip records a trial whose host another trial has found to be unusable.
-func (r *Runner) skip(t eval.Trial, host *eval.HostConfig, f *eval.Fault) (*eval.Record, error) {
+// skip records a trial of which another trial has found a part to be unusable.
+func (r *Runner) skip(t eval.Trial, host *eval.HostConfig, part string, f *eval.Fault) (*eval.Record, error) {
 	now := time.Now()
 	rec := &eval.Record{
 		Run: r.Ledger.Info.ID, ID: t.ID(), Trial: t, Driver: host.Driver, Status: eval.StatusSkipped, Cause: f.Cause,
-		Reason:   "not run: an earlier trial of this host ended with " + f.Error(),
+		Reason:   "not run: an earlier trial of " + part + " ended with " + f.Error(),
 		Attempts: []eval.Attempt{}, Timings: eval.Timings{StartedAt: now, FinishedAt: now}, Versions: r.Versions,
 	}
 	return r.commit(r.Ledger.Draft(t.ID(), 0), rec, ledger.Bundle{})

@@ -266,6 +266,27 @@ func TestRunStopsAHostThatCannotWork(t *testing.T) {
 	}
 }
 
+func TestRunStopsATargetThatCannotBeMade(t *testing.T) {
+	f := &fake{turn: completes, provision: &eval.Fault{Cause: eval.CauseProvision, Retry: eval.RetryStop, Detail: "no such template"}}
+	r, _ := runner(t, f, story("one"))
+	if rec, err := r.Run(t.Context(), hard); err != nil || rec.Status != eval.StatusErrored {
+		t.Fatalf("first = %+v, %v", rec, err)
+	}
+	second := hard
+	second.Repeat = 2
+	rec, err := r.Run(t.Context(), second)
+	if err != nil || rec.Status != eval.StatusSkipped || rec.Reason != "not run: an earlier trial of target site ended with provision: target \"site\": no such template" {
+		t.Errorf("second = %+v, %v", rec, err)
+	}
+	// The host is as good as ever.
+	r.Suite.Stories[0].Target = ""
+	third := hard
+	third.Repeat = 3
+	if rec, err := r.Run(t.Context(), third); err != nil || rec.Status != eval.StatusPassed {
+		t.Errorf("third = %+v, %v", rec, err)
+	}
+}
+
 func TestRunTimesOutAndStillLooks(t *testing.T) {
 	f := &fake{turn: func(_ int, ctx context.Context, _ string, _ func(eval.Event)) (eval.TurnResult, error) {
 		<-ctx.Done()

@@ -80,22 +80,30 @@ func (r *Runner) observe(e Event) {
 	}
 }
 
-// stop remembers that every further trial of the host would fail as this one.
-func (r *Runner) stop(host string, f *eval.Fault) {
+// stop remembers that every further trial with this host, or this target, would
+// fail as this one. part is "host NAME" or "target NAME".
+func (r *Runner) stop(part string, f *eval.Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped == nil {
 		r.stopped = map[string]*eval.Fault{}
 	}
-	if r.stopped[host] == nil {
-		r.stopped[host] = f
+	if r.stopped[part] == nil {
+		r.stopped[part] = f
 	}
 }
 
-func (r *Runner) stoppedBy(host string) *eval.Fault {
+// stoppedBy returns the part of a trial that cannot work and why; nil where both
+// can.
+func (r *Runner) stoppedBy(host, target string) (part string, f *eval.Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.stopped[host]
+	for _, part := range []string{"host " + host, "target " + target} {
+		if f := r.stopped[part]; f != nil {
+			return part, f
+		}
+	}
+	return "", nil
 }
 
 // backoff is how long to wait before attempt n+1.
