@@ -48,6 +48,7 @@ type active struct {
 	trial   eval.Trial
 	attempt int
 	text    string
+	cost    *float64
 	since   time.Time
 }
 
@@ -123,7 +124,13 @@ func (w *watcher) observe(e engine.Event) {
 func (w *watcher) set(e engine.Event) {
 	for _, t := range w.active {
 		if t.trial == e.Trial {
+			if e.Attempt != t.attempt {
+				t.cost = nil
+			}
 			t.text, t.attempt = e.Text, e.Attempt
+			if e.CostUSD != nil {
+				t.cost = e.CostUSD
+			}
 		}
 	}
 }
@@ -179,6 +186,9 @@ func (w *watcher) draw() {
 	rows := min(len(w.active), max(1, height-3))
 	for _, t := range w.active[:rows] {
 		text := fmt.Sprintf("  %s %6s  %s", t.trial.ID(), report.Duration(time.Since(t.since)), t.text)
+		if t.cost != nil {
+			text += fmt.Sprintf("  $%.4f", *t.cost)
+		}
 		if t.attempt > 1 {
 			text += fmt.Sprintf(" (attempt %d)", t.attempt)
 		}

@@ -350,7 +350,7 @@ func (t *turns) at() float64 {
 
 func (t *turns) emit(e eval.Event) {
 	if e.Progress != "" {
-		t.a.r.observe(Event{Kind: Progress, Trial: t.a.trial, Attempt: t.a.n, Text: e.Progress})
+		t.progress(e.Progress)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -366,13 +366,25 @@ func (t *turns) emit(e eval.Event) {
 	s := *e.Step
 	s.Turn, s.AtMS = t.turn, t.at()
 	t.steps = append(t.steps, s)
-	if text := progress(&s); text != "" && e.Progress == "" {
-		t.a.r.observe(Event{Kind: Progress, Trial: t.a.trial, Attempt: t.a.n, Text: text})
+	if text := doing(&s); text != "" && e.Progress == "" {
+		t.progress(text)
 	}
 }
 
-// progress is what a watcher sees of a step.
-func progress(s *eval.Step) string {
+// progress tells a watcher what the agent does and what it has cost by now.
+func (t *turns) progress(text string) {
+	if t.a.r.Observe == nil {
+		return
+	}
+	e := Event{Kind: Progress, Trial: t.a.trial, Attempt: t.a.n, Text: text}
+	if t.a.model != nil {
+		e.CostUSD = t.a.model.Facts(0).Usage.CostUSD
+	}
+	t.a.r.observe(e)
+}
+
+// doing is what a watcher sees of a step.
+func doing(s *eval.Step) string {
 	switch s.Kind {
 	case eval.StepToolCall:
 		return "calls " + s.Tool

@@ -70,6 +70,8 @@ type Event struct {
 	Attempt int
 	// Text says what the agent does or why a trial is tried again.
 	Text string
+	// CostUSD is what the attempt has cost so far, where that is known.
+	CostUSD *float64
 	// Record is set by Finished alone.
 	Record *eval.Record
 }
