@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/evalengine/evalengine/engine/diag"
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/launch"
+	"github.com/evalengine/evalengine/plugins/host"
+)
+
+// TestMain makes the test binary a host plugin where it is started as one.
+func TestMain(m *testing.M) {
+	if strings.HasPrefix(filepath.Base(os.Args[0]), "evalengine-host-") {
+		host.Serve(spender{})
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// spender is a host whose every turn uses 200,000 tokens of a model that costs
+// three dollars a million.
+type spender struct{}
+
+func (spender) Describe(context.Context) (eval.Description, error) {
+	return eval.Description{Name: "spender", Version: "1", Capabilities: []string{eval.CapMultiTurn, eval.CapNoFolders}}, nil
+}
+
+func (s spender) Start(context.Context, eval.SessionSpec) (eval.Session, error) { return s, nil }
+
+func (spender) Turn(context.Context, string, func(eval.Event)) (eval.TurnResult, error) {
+	return eval.TurnResult{Outcome: eval.Completed, Answer: "done", Usage: eval.Usage{
+		Turns: 1, InputTokens: 200_000, Models: []string{"claude-sonnet-4-5"}, Source: "host",
+	}}, nil
+}
+
+func (spender) Close() error { return nil }
+
+const suite = `
+suite "spend" {
+  repeats = 5
+}
+host "one" {
+  driver = "spender"
+}
+story "a" {
+  prompt = "x"
+  check "done" { condition = answer == "done" }
+}
+`
+
+// open returns an engine whose only plugin is this binary, and its suite.
+func open(t *testing.T, text string) (*Engine, *eval.Suite) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Link("/proc/self/exe", filepath.Join(dir, "evalengine-host-spender")); err != nil {
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(exe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "evalengine-host-spender"), b, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "suite.hcl")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := New(Options{
+		Plugins: launch.Finder{Path: []string{dir}}, Cache: filepath.Join(dir, "cache"), Dir: dir,
+		Environ: func(string) (string, bool) { return "", false }, Environment: os.Environ(),
+	})
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s, diags := e.Load(t.Context(), []string{file}, LoadOptions{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return e, s
+}
+
+func runIn(t *testing.T, e *Engine, s *eval.Suite, store string) (*Result, error) {
+	t.Helper()
+	p, diags := e.Plan(s, Selection{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	st, err := OpenStore(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Run(t.Context(), s, p, RunOptions{Store: st, Concurrency: 1})
+}
+
+func TestRun(t *testing.T) {
+	e, s := open(t, suite)
+	res, err := runIn(t, e, s, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := res.Summary
+	if sum.Trials.Passed != 5 || sum.Completion != eval.RunComplete || sum.Usage.InputTokens != 1_000_000 || *sum.Usage.CostUSD != 3 {
+		t.Errorf("summary = %+v", sum)
+	}
+	if len(res.Run.Plugins) != 1 || len(res.Run.Plugins[0].SHA256) != 64 || len(res.Run.Files) != 1 {
+		t.Errorf("run = %+v", res.Run)
+	}
+}
+
+// The budget is a bound on what is begun: no trial starts once it is spent, and
+// the run is incomplete, not failed.
+func TestRunBudget(t *testing.T) {
+	e, s := open(t, strings.Replace(suite, "repeats = 5", "repeats = 5\n  budget_usd = 1.1", 1))
+	res, err := runIn(t, e, s, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Two trials of 0.60 pass 1.10; the third may have been handed out already.
+	if n := res.Summary.Trials.Passed; n != 2 && n != 3 || res.Summary.Completion != eval.RunIncomplete || res.Summary.Trials.Failed != 0 {
+		t.Errorf("summary = %+v", res.Summary)
+	}
+}
+
+func TestRunUnwritableStore(t *testing.T) {
+	e, s := open(t, suite)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := runIn(t, e, s, filepath.Join(file, "store"))
+	var f *eval.Fault
+	if !errors.As(err, &f) || f.Cause != eval.CauseStore {
+		t.Errorf("Run = %v; want a store fault", err)
+	}
+}
+
+func TestLoadUnknownDriver(t *testing.T) {
+	e, _ := open(t, suite)
+	file := filepath.Join(t.TempDir(), "suite.hcl")
+	if err := os.WriteFile(file, []byte(strings.Replace(suite, `"spender"`, `"spendr"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, diags := e.Load(t.Context(), []string{file}, LoadOptions{})
+	want := diag.Diagnostic{Severity: diag.Error, Summary: "unknown driver", Detail: `There is no driver "spendr". Did you mean "spender"?`}
+	if s != nil || len(diags) != 1 || diags[0].Summary != want.Summary || diags[0].Detail != want.Detail || diags[0].Subject.Start.Line != 6 {
+		t.Errorf("Load = %v, %+v", s, diags)
+	}
+}
