@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/evalengine/evalengine/scorers"
 )
 
-// finding of doctor: one thing that is there or missing.
+// checkup is one thing that is there or missing.
 type checkup struct {
 	Group   string `json:"group"`
 	Name    string `json:"name"`
@@ -69,7 +70,10 @@ func (a *app) checkups(ctx context.Context) []checkup {
 			list = append(list, a.keyCheckup(m.KeyEnv, p.Name))
 		}
 	}
-	return append(list, browser(ctx), program(ctx, "git", "--version", "apt-get install git"), program(ctx, "node", "--version", "apt-get install nodejs npm"))
+	list = append(list, browser(ctx), program(ctx, "git", "--version", "apt-get install git"), program(ctx, "node", "--version", "apt-get install nodejs npm"))
+	order := []string{"engine", "plugins", "programs", "keys"}
+	slices.SortStableFunc(list, func(a, b checkup) int { return slices.Index(order, a.Group) - slices.Index(order, b.Group) })
+	return list
 }
 
 func (a *app) moduleCheckup() checkup {
