@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,9 @@ func (a *app) show(args []string) error {
 	store, err := engine.OpenStore(a.store)
 	if err != nil {
 		return err
+	}
+	if slices.Contains(args, "") {
+		return errors.New("show: a name is empty; leave it out for the latest run")
 	}
 	name := "latest"
 	if len(args) > 0 {

@@ -29,6 +29,10 @@ const SchemaVersion = 1
 // ErrNoRun is returned when no run, or more than one, fits a name.
 var ErrNoRun = errors.New("no such run")
 
+// ErrNoTrial is returned when no recorded trial of a run, or more than one, fits
+// a name.
+var ErrNoTrial = errors.New("no such trial")
+
 // ErrExists is returned when a trial is already recorded: a record is never
 // changed.
 var ErrExists = errors.New("the trial is already recorded")
@@ -153,7 +157,16 @@ func (s *Store) Run(name string) (*Run, error) {
 	case 0:
 		return nil, fmt.Errorf("%w: %q in %s (%d runs there)", ErrNoRun, name, s.root, len(ids))
 	}
-	return nil, fmt.Errorf("%w: %q fits %d runs: %s", ErrNoRun, name, len(fits), strings.Join(fits, ", "))
+	return nil, fmt.Errorf("%w: %q fits %d runs: %s", ErrNoRun, name, len(fits), few(fits))
+}
+
+// few is a list of names, cut where it is long.
+func few(names []string) string {
+	const shown = 5
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
 func openDir(dir string) (*Run, error) {

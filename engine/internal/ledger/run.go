@@ -164,5 +164,8 @@ func (r *Run) FindTrial(name string) (string, error) {
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
-	return "", fmt.Errorf("%w: %d trials of run %s are named %q", os.ErrNotExist, len(fits), r.Info.ID, name)
+	if len(fits) == 0 {
+		return "", fmt.Errorf("%w: run %s has none named %q", ErrNoTrial, r.Info.ID, name)
+	}
+	return "", fmt.Errorf("%w: %q fits %d of run %s: %s", ErrNoTrial, name, len(fits), r.Info.ID, few(fits))
 }

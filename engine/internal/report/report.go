@@ -20,7 +20,8 @@ import (
 // Style says how a terminal report may look.
 type Style struct {
 	Color bool
-	// Width in columns; 0 is 140.
+	// Width in columns; 0 is no terminal: reasons are given whole there, and the
+	// rest is laid out for 140.
 	Width int
 }
 
@@ -29,6 +30,22 @@ func (s Style) width() int {
 		return 140
 	}
 	return s.Width
+}
+
+// most bounds a reason where no terminal does.
+const most = 4000
+
+// room is how many columns a reason has after the columns that are used.
+func (s Style) room(used int) int {
+	if s.Width <= 0 {
+		return most
+	}
+	return max(30, s.Width-used)
+}
+
+// reason is why a trial is not passed, without its cause, which stands before it.
+func reason(cause, text string) string {
+	return strings.TrimPrefix(text, cause+": ")
 }
 
 // Codes of the few colours in use.
@@ -135,11 +152,14 @@ func number(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-func plural(n int, one string) string {
+func plural(n int, one string) string { return Count(n, one, one+"s") }
+
+// Count is a number with its noun.
+func Count(n int, one, many string) string {
 	if n == 1 {
-		return fmt.Sprintf("%d %s", n, one)
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func arm(variant, host string) string {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/evalengine/evalengine/engine/eval"
 )
 
@@ -125,10 +127,18 @@ func (p *printer) effort(effort []eval.Stat) string {
 		case "seconds":
 			parts = append(parts, seconds(*e.Mean))
 		case "calls", "turns", "tokens":
-			parts = append(parts, number(*e.Mean)+" "+e.Name)
+			parts = append(parts, amount(*e.Mean, e.Name))
 		}
 	}
 	return p.st.paint(dim, strings.Join(parts, ", "))
+}
+
+// amount is a number with its noun, which names an effort in the plural.
+func amount(v float64, many string) string {
+	if v == 1 {
+		return "1 " + strings.TrimSuffix(many, "s")
+	}
+	return number(v) + " " + many
 }
 
 // stat is a score's numbers: n, mean, stdev where there is one, raw values.
@@ -201,8 +211,40 @@ func (p *printer) problems(a eval.Arm, problems []Problem) {
 		}
 		mark, code := p.st.status(g.Status)
 		label := fmt.Sprintf("%s %s %s", mark, which, g.Cause)
-		p.line("      %s  %s", p.st.paint(code, label), Line(g.Reason, max(60, p.st.width()-8-len(label))))
+		p.reason(p.st.paint(code, label), reason(g.Cause, g.Reason), p.st.room(8+len([]rune(label))))
 	}
+}
+
+// reasonLines is how many lines of a terminal a reason may take.
+const reasonLines = 4
+
+// reason writes a reason after its label, on several lines where one is too
+// short for it.
+func (p *printer) reason(label, text string, room int) {
+	for i, part := range wrap(Line(text, reasonLines*room), room) {
+		if i == 0 {
+			p.line("      %s  %s", label, part)
+			continue
+		}
+		p.line("          %s", part)
+	}
+}
+
+// wrap breaks text between words into lines of at most width columns.
+func wrap(text string, width int) []string {
+	lines := []string{""}
+	for word := range strings.SplitSeq(text, " ") {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = word
+		case runewidth.StringWidth(*last)+1+runewidth.StringWidth(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
 
 func (p *printer) findings(list []eval.FindingCount) {
@@ -220,7 +262,7 @@ func (p *printer) findings(list []eval.FindingCount) {
 		if f.Tool != "" {
 			label += " " + Line(f.Tool, 40)
 		}
-		p.line("  %s  %s", label, p.st.paint(dim, Line(f.Text, max(20, p.st.width()-6-len(label)))))
+		p.line("  %s  %s", label, p.st.paint(dim, Line(f.Text, max(20, p.st.room(6+len(label))))))
 	}
 }
 

@@ -21,7 +21,7 @@ func Trial(w io.Writer, r *eval.Record, steps []eval.Step, st Style) {
 	mark, code := st.status(r.Status)
 	p.line("%s %s  %s", st.paint(code, mark+" "+string(r.Status)), st.paint(bold, r.ID), st.paint(dim, "run "+r.Run))
 	if r.Reason != "" {
-		p.line("  %s: %s", r.Cause, Line(r.Reason, 4*st.width()))
+		p.line("  %s: %s", r.Cause, Line(reason(r.Cause, r.Reason), max(4*st.width(), st.room(0))))
 	}
 	p.facts(r)
 	p.attempts(r)
@@ -44,7 +44,7 @@ func TrialLine(r *eval.Record, st Style) string {
 		parts = append(parts, plural(len(r.Attempts), "attempt"))
 	}
 	if r.Reason != "" {
-		parts = append(parts, Line(r.Cause+": "+r.Reason, max(30, st.width()-60)))
+		parts = append(parts, Line(r.Cause+": "+reason(r.Cause, r.Reason), max(30, st.room(60))))
 	}
 	return strings.Join(parts, "  ")
 }

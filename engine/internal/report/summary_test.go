@@ -1,0 +1,70 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evalengine/evalengine/engine/eval"
+)
+
+func problemSummary(reason string) (*eval.Summary, []Problem) {
+	t := eval.Trial{Story: "s", Host: "h", Repeat: 1}
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	one := 1.0
+	s := &eval.Summary{
+		Suite: "x", Run: "r", StartedAt: now, FinishedAt: now, Planned: 1, Completion: eval.RunIncomplete,
+		Trials: eval.Tally{Total: 1, Errored: 1},
+		Arms: []eval.Arm{{
+			Story: "s", Host: "h", Trials: eval.Tally{Total: 1, Errored: 1},
+			Effort: []eval.Stat{{Name: "calls", N: 1, Mean: &one, Min: &one, Max: &one}},
+		}},
+	}
+	return s, []Problem{{Trial: t, Status: eval.StatusErrored, Cause: "not_ready", Reason: "not_ready: " + reason}}
+}
+
+func terminal(t *testing.T, reason string, st Style) string {
+	t.Helper()
+	var b strings.Builder
+	s, problems := problemSummary(reason)
+	Terminal(&b, s, problems, st)
+	return b.String()
+}
+
+func TestReasonIsWholeWithoutTerminal(t *testing.T) {
+	long := strings.Repeat("word ", 200) + "end"
+	if got := terminal(t, long, Style{}); !strings.Contains(got, "! r1 not_ready  "+long+"\n") {
+		t.Errorf("the reason is not whole, or has its cause twice:\n%s", got)
+	}
+}
+
+func TestReasonIsWrappedOnTerminal(t *testing.T) {
+	got := terminal(t, "one two three four five six seven eight nine ten eleven twelve thirteen", Style{Width: 80})
+	const want = "      ! r1 not_ready  one two three four five six seven eight nine ten eleven\n          twelve thirteen\n"
+	if !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", got, want)
+	}
+}
+
+func TestOneCallIsSingular(t *testing.T) {
+	if got := terminal(t, "x", Style{}); !strings.Contains(got, "  1 call\n") {
+		t.Errorf("no %q in\n%s", "1 call", got)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"", 10, ""},
+		{"a bb ccc", 4, "a bb|ccc"},
+		{"abcdefgh i", 4, "abcdefgh|i"},
+		{"日本 語", 4, "日本|語"},
+	} {
+		if got := strings.Join(wrap(c.text, c.width), "|"); got != c.want {
+			t.Errorf("wrap(%q, %d) = %q; want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
