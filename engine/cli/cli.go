@@ -137,12 +137,17 @@ func (a *app) root() *cobra.Command {
 		Short: "Run evals of agents that use MCP servers",
 		Long: `evalengine runs real agent hosts headless against fresh throw-away targets and
 grades what the agent chose to do.`,
-		Example:       "  evalengine init demo && evalengine run demo/suite.hcl",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example:      "  evalengine init demo && evalengine run demo/suite.hcl",
+		SilenceUsage: true,
+		// How far a word may be from the command that it is taken for.
+		SuggestionsMinimumDistance: 2,
+		SilenceErrors:              true,
+		Args:                       a.commandArgs,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("store") && a.store == "" {
+				return errors.New("--store is empty: give a folder or a file:// URL")
+			}
 			return a.twins(cmd.Flags())
 		},
 	}
@@ -157,6 +162,26 @@ grades what the agent chose to do.`,
 		a.doctorCommand(), a.pluginCommand(), a.versionCommand(), a.workerCommand(), a.shimCommand(),
 	)
 	return cmd
+}
+
+// commandArgs says what was likely meant by a word that is no command.
+func (a *app) commandArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	known := cmd.SuggestionsFor(args[0])
+	if len(known) == 0 {
+		return fmt.Errorf("there is no command %q; evalengine --help lists them", args[0])
+	}
+	return fmt.Errorf("there is no command %q; did you mean %q?", args[0], known[0])
+}
+
+// suiteArgs are those of commands that load a suite.
+func suiteArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return nil
+	}
+	return fmt.Errorf("which suite? Write: %s suite.hcl", cmd.CommandPath())
 }
 
 // twins sets each flag that was not given from its variable EVALENGINE_<FLAG>,

@@ -23,13 +23,13 @@ var formats = map[string]func(*bytes.Buffer, *eval.Summary, []report.Problem) er
 		return enc.Encode(s)
 	},
 	".txt": func(b *bytes.Buffer, s *eval.Summary, p []report.Problem) error {
-		report.Terminal(b, s, p, report.Style{Width: 120})
+		report.Terminal(b, s, p, report.Style{})
 		return nil
 	},
 }
 
 // writerFor returns the writer of -o FILE, nil for no file. An ending that is
-// not known is an error before anything runs.
+// not known and a folder that is not there are errors before anything runs.
 func writerFor(file string) (outputWriter, error) {
 	if file == "" {
 		return nil, nil
@@ -37,6 +37,12 @@ func writerFor(file string) (outputWriter, error) {
 	format, ok := formats[strings.ToLower(filepath.Ext(file))]
 	if !ok {
 		return nil, fmt.Errorf("-o %s: the ending chooses the format: .json or .txt", file)
+	}
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("-o %s: there is no folder %s", file, filepath.Dir(file))
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("-o %s: it is a folder", file)
 	}
 	return func(s *eval.Summary, p []report.Problem) error {
 		var b bytes.Buffer

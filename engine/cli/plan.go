@@ -15,7 +15,7 @@ func (a *app) validateCommand() *cobra.Command {
 		Use:     "validate SUITE...",
 		Short:   "Check a suite and the parameters of its plugins and scorers; run nothing",
 		Example: "  evalengine validate suite.hcl",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    suiteArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := a.engine(1)
 			if err != nil {
@@ -33,7 +33,8 @@ func (a *app) validateCommand() *cobra.Command {
 			if a.json {
 				return a.writeJSON(map[string]any{"valid": true, "suite": s.Name, "stories": len(s.Stories), "trials": len(p.Trials)})
 			}
-			_, err = fmt.Fprintf(a.out, "%s is valid: %d stories, %d hosts, %d trials\n", s.Name, len(s.Stories), len(s.Hosts), len(p.Trials))
+			_, err = fmt.Fprintf(a.out, "%s is valid: %s, %s, %s\n", s.Name,
+				report.Count(len(s.Stories), "story", "stories"), report.Count(len(s.Hosts), "host", "hosts"), report.Count(len(p.Trials), "trial", "trials"))
 			return err
 		},
 	}
@@ -47,7 +48,7 @@ func (a *app) planCommand() *cobra.Command {
 		Use:     "plan SUITE...",
 		Short:   "Show the trials that a run would have, what they need and the worst it can cost",
 		Example: "  evalengine plan suite.hcl --tag cms --json",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    suiteArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := a.engine(1)
 			if err != nil {

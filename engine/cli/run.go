@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +41,7 @@ func (f *suiteFlags) load(a *app, cmd *cobra.Command, e *engine.Engine, paths []
 	if err != nil {
 		return nil, err
 	}
-	if f.sel.Repeats < 0 {
+	if cmd.Flags().Changed("repeats") && f.sel.Repeats < 1 {
 		return nil, fmt.Errorf("--repeats %d: give a number from 1", f.sel.Repeats)
 	}
 	s, diags := e.Load(cmd.Context(), paths, engine.LoadOptions{Vars: vars, VarFiles: f.varFiles, Hosts: f.sel.Hosts})
@@ -45,10 +49,14 @@ func (f *suiteFlags) load(a *app, cmd *cobra.Command, e *engine.Engine, paths []
 		return nil, err
 	}
 	if len(diags) > 0 {
-		a.showDiags(diags)
+		// Also with --json: stdout is the command's own answer, one document.
+		a.tellDiags(diags)
 	}
 	return s, nil
 }
+
+// maxRetries is the bound of the suite's own attribute.
+const maxRetries = 100
 
 type runFlags struct {
 	suiteFlags
@@ -74,7 +82,7 @@ func (a *app) runCommand() *cobra.Command {
 Exit codes: 0 every gate held, 1 a trial failed, 2 usage or configuration error,
 3 incomplete and no trial failed, 130 interrupted.`,
 		Example: "  evalengine run suite.hcl --story 'cms-*' --host claude -k 3 -j 4",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    suiteArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(a, cmd, args) },
 	}
 	f.suiteFlags.add(cmd)
@@ -92,14 +100,25 @@ Exit codes: 0 every gate held, 1 a trial failed, 2 usage or configuration error,
 	return cmd
 }
 
-// apply overrides what the suite says with what the flags say.
-func (f *runFlags) apply(s *eval.Suite) error {
-	if f.jobs < 1 {
+// check refuses values that say nothing, rather than running with another one.
+func (f *runFlags) check(given func(flag string) bool) error {
+	switch {
+	case f.jobs < 1:
 		return fmt.Errorf("--jobs %d: give a number from 1", f.jobs)
+	case given("budget") && !(f.budget > 0 && f.budget <= math.MaxFloat64):
+		return fmt.Errorf("--budget %v: give an amount above 0", f.budget)
+	case given("timeout") && f.timeout <= 0:
+		return fmt.Errorf("--timeout %v: give a duration above 0", f.timeout)
+	case given("retries") && (f.retries < 0 || f.retries > maxRetries):
+		return fmt.Errorf("--retries %d: give a number from 0 to %d", f.retries, maxRetries)
+	case len(f.experiment) > 200 || strings.ContainsFunc(f.experiment, unicode.IsControl) || strings.TrimSpace(f.experiment) != f.experiment:
+		return fmt.Errorf("--experiment %q: give one line of at most 200 characters without spaces around it", f.experiment)
 	}
-	if f.budget < 0 || f.timeout < 0 {
-		return fmt.Errorf("--budget and --timeout take no negative value")
-	}
+	return nil
+}
+
+// apply overrides what the suite says with what the flags say.
+func (f *runFlags) apply(s *eval.Suite) {
 	if f.budget > 0 {
 		s.BudgetUSD = f.budget
 	}
@@ -112,10 +131,12 @@ func (f *runFlags) apply(s *eval.Suite) error {
 			s.Stories[i].Timeout = 0
 		}
 	}
-	return nil
 }
 
 func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
+	if err := f.check(cmd.Flags().Changed); err != nil {
+		return err
+	}
 	write, err := writerFor(f.output)
 	if err != nil {
 		return err
@@ -133,9 +154,7 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.apply(s); err != nil {
-		return err
-	}
+	f.apply(s)
 	p, diags := e.Plan(s, f.sel)
 	if err := diags.Err(); err != nil {
 		return err
@@ -151,7 +170,7 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	})
 	w.stop()
 	if res == nil {
-		return err
+		return nothingRun(err)
 	}
 	if werr := a.showRun(res, w.problems(), write); err == nil {
 		err = werr
@@ -162,18 +181,33 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	return verdict(res.Summary)
 }
 
+// nothingRun makes a store that no run can be begun in what it is, a matter of
+// configuration: no trial was run.
+func nothingRun(err error) error {
+	var f *eval.Fault
+	if errors.As(err, &f) && f.Cause == eval.CauseStore {
+		return &exitError{code: exitUsage, err: err}
+	}
+	return err
+}
+
 // showRun writes the summary: to stdout, and to a file where one is asked for.
+// The file cannot keep the summary from being shown.
 func (a *app) showRun(res *engine.Result, problems []report.Problem, write outputWriter) error {
-	if write != nil {
-		if err := write(res.Summary, problems); err != nil {
+	if a.json {
+		if err := a.writeJSON(res.Summary); err != nil {
 			return &exitError{code: exitIncomplete, err: err}
 		}
+	} else {
+		report.Terminal(a.out, res.Summary, problems, a.style(a.outFile))
+		fmt.Fprintf(a.out, "records in %s\n", relative(res.Dir))
 	}
-	if a.json {
-		return a.writeJSON(res.Summary)
+	if write == nil {
+		return nil
 	}
-	report.Terminal(a.out, res.Summary, problems, a.style(a.outFile))
-	fmt.Fprintf(a.out, "records in %s\n", relative(res.Dir))
+	if err := write(res.Summary, problems); err != nil {
+		return &exitError{code: exitIncomplete, err: err}
+	}
 	return nil
 }
 

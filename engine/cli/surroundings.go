@@ -77,6 +77,11 @@ func (a *app) showDiags(list diag.List) {
 		diag.WriteJSON(a.out, list, sourceText)
 		return
 	}
+	a.tellDiags(list)
+}
+
+// tellDiags writes diagnostics for people to stderr.
+func (a *app) tellDiags(list diag.List) {
 	st := a.style(a.errFile)
 	width := st.Width
 	if width == 0 {

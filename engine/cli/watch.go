@@ -67,7 +67,7 @@ func (w *watcher) start(run eval.Run, dir string) {
 	if w.quiet {
 		return
 	}
-	fmt.Fprintf(w.out, "run %s: %d trials, records in %s\n", run.ID, w.total, relative(dir))
+	fmt.Fprintf(w.out, "run %s: %s, records in %s\n", run.ID, report.Count(w.total, "trial", "trials"), relative(dir))
 	if w.tty == nil {
 		return
 	}
