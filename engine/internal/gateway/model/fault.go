@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -75,8 +76,11 @@ func (r *Request) cause() eval.Fault {
 
 // named sorts by the provider's own word for the error.
 func (r *Request) named() (eval.Fault, bool) {
-	if strings.Contains(strings.ToLower(r.ErrorMessage), "credit balance is too low") {
-		return fault(eval.CauseBilling, eval.RetryStop), true
+	message := strings.ToLower(r.ErrorMessage)
+	for _, words := range []string{"credit balance is too low", "specified api usage limits"} {
+		if strings.Contains(message, words) {
+			return fault(eval.CauseBilling, eval.RetryStop), true
+		}
 	}
 	for _, word := range []string{r.ErrorCode, r.ErrorType} {
 		switch word {
@@ -149,11 +153,13 @@ func (f Facts) Outcome() (eval.Outcome, bool) {
 	return "", false
 }
 
+// contextExceeded reports whether the conversation grew too long for the model.
+// Without an error status the error came in mid-stream.
 func (r *Request) contextExceeded() bool {
-	if r.ErrorCode == "context_length_exceeded" || r.ErrorType == "request_too_large" {
+	if r.ErrorCode == "context_length_exceeded" || r.ErrorType == "request_too_large" || r.Status == http.StatusRequestEntityTooLarge {
 		return true
 	}
-	if r.Status != 400 {
+	if r.Status != http.StatusBadRequest && (r.Status >= 300 || r.ErrorType == "") {
 		return false
 	}
 	m := strings.ToLower(r.ErrorMessage)
