@@ -62,7 +62,6 @@ type attempt struct {
 	answer        string
 	usage         eval.Usage
 	agentVersion  string
-	agentRetries  int
 	scores        []eval.Score
 	findings      []eval.Finding
 	fault         *eval.Fault

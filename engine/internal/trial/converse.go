@@ -241,9 +241,13 @@ func (a *attempt) close() {
 
 // gather brings together what host, gateway and model proxy saw.
 func (a *attempt) gather(t *turns) {
-	a.answer, a.agentVersion, a.agentRetries = t.answer, t.version, t.retries
-	a.findings = append(a.findings, t.findings()...)
-	a.usage = t.usage
+	a.answer, a.agentVersion, a.usage = t.answer, t.version, t.usage
+	retries := 0
+	if a.model != nil {
+		facts := a.model.Facts(0)
+		a.usage, retries = facts.Usage, facts.Retries
+	}
+	a.findings = append(a.findings, t.findings(retries)...)
 	var calls []gateway.Call
 	if a.gateway != nil {
 		calls = a.gateway.Calls()
@@ -252,9 +256,6 @@ func (a *attempt) gather(t *turns) {
 			a.digest = gateway.Digest(a.tools)
 		}
 		a.findings = append(a.findings, a.gateway.Findings()...)
-	}
-	if a.model != nil {
-		a.usage = a.model.Facts(0).Usage
 	}
 	cost(&a.usage)
 	a.steps = merge(t.steps, calls, t.ends)

@@ -167,14 +167,17 @@ func (t *turns) warn(text string) {
 	t.warnings = append(t.warnings, text)
 }
 
-func (t *turns) findings() []eval.Finding {
+// findings are what the host warned of, and whether the agent program asked its
+// model again: not every program says so, so seen is what the model proxy saw of
+// it.
+func (t *turns) findings(seen int) []eval.Finding {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out []eval.Finding
 	for _, w := range t.warnings {
 		out = append(out, eval.Finding{Kind: "host_warning", Severity: eval.SeverityInfo, Text: t.a.r.Secrets.String(w), Source: "engine"})
 	}
-	if t.retries > 0 {
+	if max(t.retries, seen) > 0 {
 		out = append(out, eval.Finding{Kind: "model_retries", Severity: eval.SeverityInfo, Source: "engine",
 			Text: "the agent program asked its model again by itself; times are not comparable"})
 	}

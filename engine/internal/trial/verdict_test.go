@@ -98,3 +98,22 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// Not every agent program says that it asked its model again; the model proxy
+// sees it.
+func TestFindingsOfRetries(t *testing.T) {
+	for _, tt := range []struct {
+		said, seen int
+		want       int
+	}{
+		{0, 0, 0},
+		{2, 0, 1},
+		{0, 2, 1},
+		{2, 2, 1},
+	} {
+		found := (&turns{retries: tt.said}).findings(tt.seen)
+		if len(found) != tt.want || (len(found) == 1 && found[0].Kind != "model_retries") {
+			t.Errorf("said %d, seen %d: findings %+v; want %d of model_retries", tt.said, tt.seen, found, tt.want)
+		}
+	}
+}
