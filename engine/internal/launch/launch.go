@@ -19,6 +19,9 @@ import (
 )
 
 var (
+	// ErrUnfit is returned when a folder has something of the plugin's name that
+	// is no program: say what is wrong with it.
+	ErrUnfit = errors.New("not a program")
 	// ErrUnknown is returned when no folder has the plugin: say which there are.
 	ErrUnknown = errors.New("unknown plugin")
 	// ErrName is returned for a name that is none: names are never paths.
@@ -80,17 +83,20 @@ func (f Finder) Find(kind, name string) (Binary, error) {
 				"to use a binary of your own, call it evalengine-%s-NAME and put its folder into EVALENGINE_PLUGIN_PATH",
 			kind, name, ErrName, kind)
 	}
-	notes := ""
+	var unfit []string
 	for _, d := range f.folders() {
 		path, err := executable(d.path, "evalengine-"+kind+"-"+name)
 		switch {
 		case err == nil:
 			return Binary{Kind: kind, Name: name, Path: path, Origin: d.origin}, nil
 		case !errors.Is(err, os.ErrNotExist):
-			notes += "; " + err.Error()
+			unfit = append(unfit, err.Error())
 		}
 	}
-	return Binary{}, fmt.Errorf("%s plugin %q: %w: %s%s", kind, name, ErrUnknown, f.known(kind), notes)
+	if len(unfit) > 0 {
+		return Binary{}, fmt.Errorf("%s plugin %q: %w: %s", kind, name, ErrUnfit, strings.Join(unfit, "; "))
+	}
+	return Binary{}, fmt.Errorf("%s plugin %q: %w: %s", kind, name, ErrUnknown, f.known(kind))
 }
 
 func (f Finder) known(kind string) string {
@@ -119,7 +125,7 @@ func executable(dir, name string) (string, error) {
 	case !fi.Mode().IsRegular():
 		return "", fmt.Errorf("%s is not a file", path)
 	case fi.Mode()&0o111 == 0:
-		return "", fmt.Errorf("%s is not executable", path)
+		return "", fmt.Errorf("%s is not executable; chmod +x it", path)
 	}
 	return path, nil
 }
