@@ -3,6 +3,7 @@ package story
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -123,8 +124,9 @@ func templateVars(expr hclsyntax.Expression, path string, v cty.Value) (map[stri
 	vars := v.AsValueMap()
 	for _, tr := range expr.Variables() {
 		if _, ok := vars[tr.RootName()]; !ok {
-			return nil, fmt.Errorf("%s uses %q, which is not among the values. %s",
-				at(tr[0].SourceRange()), tr.RootName(), suggest(tr.RootName(), sortedKeys(vars)))
+			// Whoever shows the error ends its last sentence.
+			return nil, errors.New(strings.TrimSuffix(sentence(fmt.Sprintf("%s uses %q, which is not among the values.", at(tr[0].SourceRange()), tr.RootName()),
+				suggest(tr.RootName(), sortedKeys(vars))), "."))
 		}
 	}
 	return vars, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/evalengine/evalengine/engine/eval"
 )
 
-// remote begins the source of a module in a registry.
+// remote begins the source of a module in a registry. It is a form of its own,
+// so that it is not taken for a path; nothing fetches modules yet.
 const remote = "oci://"
 
 // moduleBlock is a scorer block and what it becomes.
@@ -62,13 +63,11 @@ func (l *loader) decodeModule(m *moduleBlock) {
 func (l *loader) modulePath(attrs attributes, source string) string {
 	a := attrs["source"]
 	if strings.HasPrefix(source, remote) {
-		if attrs["sha256"] == nil {
-			l.found.fail(a.Expr.Range(), "unpinned module", "A module from a registry must be pinned: set sha256 to its digest.")
-		}
-		return source
+		l.found.fail(a.Expr.Range(), "module in a registry", "Modules are not fetched from registries. Download this one, give its path, and pin it with sha256.")
+		return ""
 	}
 	if scheme, _, ok := strings.Cut(source, "://"); ok {
-		l.found.fail(a.Expr.Range(), "unknown kind of source", "A source is a path of a .wasm file or %shost/repository:tag; %s:// is neither.", remote, scheme)
+		l.found.fail(a.Expr.Range(), "unknown kind of source", "A source is the path of a .wasm file, and %s:// begins none.", scheme)
 		return ""
 	}
 	path := filepath.FromSlash(source)
@@ -78,7 +77,7 @@ func (l *loader) modulePath(attrs attributes, source string) string {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		l.found.fail(a.Expr.Range(), "module cannot be read", "%s The path starts from the suite's folder. `evalengine scorer build` makes a module from its source.", plainError(source, err))
+		l.found.fail(a.Expr.Range(), "module cannot be read", "%s The path starts from the suite's folder. A module is built with GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared.", plainError(source, err))
 	case !info.Mode().IsRegular():
 		l.found.fail(a.Expr.Range(), "module cannot be read", "%s: it is not a regular file. The source of a scorer is a .wasm file.", source)
 	}

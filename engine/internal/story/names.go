@@ -117,7 +117,7 @@ func mistyped(given string, known []string) string {
 		if swapped(g, kl) {
 			far = 1
 		}
-		if limit := max(2, min(len(g), len(kl))/3); far <= limit && far < max(len(g), len(kl)) {
+		if far <= slips(min(len(g), len(kl))) && far < max(len(g), len(kl)) {
 			near = append(near, candidate{k, far, max(len(g)-len(kl), len(kl)-len(g))})
 		}
 	}
@@ -127,6 +127,15 @@ func mistyped(given string, known []string) string {
 	return slices.MinFunc(near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(a.width, b.width), cmp.Compare(a.name, b.name))
 	}).name
+}
+
+// slips is how many slips a name of n letters may have: of a name of three, two
+// leave nothing to recognise.
+func slips(n int) int {
+	if n <= 3 {
+		return 1
+	}
+	return max(2, n/3)
 }
 
 // swapped reports whether two neighbouring letters changed places.

@@ -31,6 +31,9 @@ func TestNearest(t *testing.T) {
 		{"collection_create", []string{"collections_create", "collections_delete"}, "collections_create"},
 		{"page_add", []string{"pages_list", "add_page", "publish"}, "add_page"},
 		{"x", []string{"y", "zz"}, ""},
+		{"foo", []string{"log", "for"}, "for"},
+		{"foo", []string{"log", "floor"}, ""},
+		{"tol", []string{"tool"}, "tool"},
 		{"entirely", []string{"different", "words"}, ""},
 		{"Model", []string{"model"}, "model"},
 	}

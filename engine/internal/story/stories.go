@@ -124,7 +124,7 @@ func (l *loader) forEach(a *hclsyntax.Attribute, v cty.Value) ([]item, bool) {
 	case t.IsTupleType() || t.IsListType():
 		l.found.fail(a.Expr.Range(), "wrong type", "for_each takes a map, an object or a set of texts, so that every story has a name of its own: write toset(...) around a list of texts, or { for v in LIST : v.name => v }.")
 		return nil, false
-	case t.IsSetType() && t.ElementType() != cty.String, !t.IsSetType() && !t.IsMapType() && !t.IsObjectType():
+	case t.IsSetType() && t.ElementType() != cty.String && v.LengthInt() > 0, !t.IsSetType() && !t.IsMapType() && !t.IsObjectType():
 		l.found.fail(a.Expr.Range(), "wrong type", "for_each takes a map, an object or a set of texts; this is %s.", typeName(t))
 		return nil, false
 	}

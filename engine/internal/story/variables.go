@@ -84,6 +84,10 @@ func (l *loader) variable(b *hclsyntax.Block) *variable {
 			return v
 		}
 		v.def = def
+		if v.sensitive && !blank(def) {
+			l.found.fail(a.Expr.Range(), "secret in a suite file",
+				"Every run keeps a copy of the suite's files. Leave the default out and give the value as EVALENGINE_VAR_%s.", v.name)
+		}
 		if v.ty != cty.NilType {
 			v.def = l.convertVariable(v, def, a.Expr.Range(), "default")
 		}
@@ -92,6 +96,11 @@ func (l *loader) variable(b *hclsyntax.Block) *variable {
 		v.ty = inferred(v.def)
 	}
 	return v
+}
+
+// blank reports whether a default of a sensitive variable gives nothing away.
+func blank(v cty.Value) bool {
+	return v.IsNull() || v.Type() == cty.String && v.IsKnown() && v.AsString() == ""
 }
 
 // inferred is the type of a variable that declares none.

@@ -1,11 +1,11 @@
 suite "s" {}
 variable "key" {
   sensitive = true
-  default   = "sk-123456789"
+  default   = "sk-123456789" # ERROR: secret in a suite file: give the value as EVALENGINE_VAR_key
 }
 variable "short" { # ERROR@6: secret too short: The value of variable short has fewer than 8 characters
   sensitive = true
-  default   = "abc"
+  default   = "abc" # ERROR: secret in a suite file
 }
 host "a" {
   driver = "claude-cod" # ERROR: unknown driver: There is no driver "claude-cod". Did you mean "claude-code"?

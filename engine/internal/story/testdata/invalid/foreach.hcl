@@ -34,6 +34,10 @@ story "h" {
   for_each = null # ERROR: for_each is null
   prompt   = "x"
 }
+story "j" {
+  for_each = toset([])  # WARNING: story without items
+  prompt   = each.key
+}
 story "i" {
   for_each = {}  # WARNING: story without items
   prompt   = "x"

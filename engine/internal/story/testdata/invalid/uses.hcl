@@ -10,7 +10,7 @@ scorer "brand" {
   sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
 }
 scorer "gone" { source = "gone.wasm" } # ERROR: module cannot be read: gone.wasm: no such file or directory.
-scorer "far" { source = "oci://host/repo:1" } # ERROR: unpinned module
+scorer "far" { source = "oci://host/repo:1" } # ERROR: module in a registry: Download this one, give its path
 scorer "ftp" { source = "https://host/x.wasm" } # ERROR: unknown kind of source
 scorer "tools" { source = "../valid/brand.wasm" } # ERROR: name of a built-in module
 scorer "path" { source = "../valid/brand.wasm" } # ERROR: name of a built-in module
