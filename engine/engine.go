@@ -92,9 +92,35 @@ func (e *Engine) Close() error {
 // and modules that it uses are asked for their schemas. The suite is nil where
 // the diagnostics have errors.
 func (e *Engine) Load(ctx context.Context, paths []string, o LoadOptions) (*eval.Suite, diag.List) {
-	return story.Load(ctx, paths, story.Options{
+	s, diags := story.Load(ctx, paths, story.Options{
 		Vars: o.Vars, VarFiles: o.VarFiles, Hosts: o.Hosts, Environ: e.o.Environ, Catalog: catalog{e},
 	})
+	if diags.HasErrors() {
+		return s, diags
+	}
+	return s, append(diags, notCaptured(s)...)
+}
+
+// notCaptured warns of pages: the language has them, and this engine takes none.
+func notCaptured(s *eval.Suite) diag.List {
+	var list diag.List
+	seen := map[eval.Source]bool{}
+	for _, st := range s.Stories {
+		for _, c := range st.Captures {
+			if seen[c.Source] {
+				continue // of another item of one for_each
+			}
+			seen[c.Source] = true
+			at := diag.Pos{Line: c.Source.Line, Column: c.Source.Column, Byte: -1}
+			end := at
+			end.Column += len("capture")
+			list = append(list, diag.Diagnostic{
+				Severity: diag.Warning, Summary: "page not captured", Subject: diag.Range{File: c.Source.File, Start: at, End: end},
+				Detail: "This version captures no pages: a check that asks for pages cannot be evaluated, and its trials are errored.",
+			})
+		}
+	}
+	return list
 }
 
 // LoadOptions say what a suite is loaded with.

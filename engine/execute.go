@@ -14,6 +14,7 @@ import (
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/exec"
 	"github.com/evalengine/evalengine/engine/internal/gateway"
+	"github.com/evalengine/evalengine/engine/internal/plan"
 	"github.com/evalengine/evalengine/engine/internal/story"
 )
 
@@ -103,7 +104,7 @@ func (r *run) preflight(ctx context.Context) error {
 				r.e.o.Logger.Warn("preflight", "target", name, "error", r.secrets.String(err.Error()))
 				return
 			}
-			found := story.CheckTools(r.s, name, tools)
+			found := story.CheckTools(r.selected(), name, tools)
 			mu.Lock()
 			defer mu.Unlock()
 			diags = append(diags, found...)
@@ -111,6 +112,16 @@ func (r *run) preflight(ctx context.Context) error {
 	}
 	wg.Wait()
 	return diags.Err()
+}
+
+// selected is the suite with the stories of the plan alone: another story's
+// mistake is no reason not to run these.
+func (r *run) selected() *eval.Suite {
+	s := *r.s
+	s.Stories = slices.DeleteFunc(slices.Clone(s.Stories), func(st eval.Story) bool {
+		return !slices.ContainsFunc(r.p.Arms, func(a plan.Arm) bool { return a.Story == st.Name })
+	})
+	return &s
 }
 
 func (r *run) targets() []string {

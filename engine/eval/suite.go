@@ -109,7 +109,7 @@ type ModelConfig struct {
 // ModuleConfig is a scorer block: a module beside the built-in ones.
 type ModuleConfig struct {
 	Name string
-	// Path is the module's file, absolute, or an oci:// reference.
+	// Path is the module's file, absolute.
 	Path   string
 	SHA256 string
 	Grants Grants
@@ -219,7 +219,9 @@ type Facts struct {
 	Calls  []Call
 	Tools  []Tool
 	Usage  Usage
-	Pages  []Page
+	// Pages is nil where none were captured: a check that asks for them cannot be
+	// evaluated then.
+	Pages []Page
 }
 
 // ScorerUse is one assert, measure or judge block of a story.

@@ -72,7 +72,7 @@ func TestCheckOnNothing(t *testing.T) {
 		`anytrue([for c in calls : c.tool == "x"])`:           false,
 		`alltrue([for c in calls : c.tool == "x"])`:           true,
 		`state == null && before == null`:                     true,
-		`answer == "" && length(pages) == 0`:                  true,
+		`answer == ""`:                                        true,
 		`usage.cost_usd == null && usage.models == []`:        false,
 		`usage.cost_usd == null && length(usage.models) == 0`: true,
 	} {
@@ -112,6 +112,7 @@ func TestCheckCannotBeEvaluated(t *testing.T) {
 		{`state.collections[0].name`, facts(), []string{"a condition is true or false"}},
 		{`state.site`, facts(), []string{"The condition is null: a condition is true or false."}},
 		{`state.collections`, facts(), []string{"The condition is tuple: a condition is true or false."}},
+		{`length(pages) == 0`, eval.Facts{}, []string{"no pages were captured"}},
 		{`state.x == 1`, eval.Facts{State: eval.JSON(`{"x":`)}, []string{"the target's state: not JSON"}},
 	}
 	for _, tt := range tests {

@@ -2,6 +2,7 @@ package story
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -83,6 +84,9 @@ func fact(root string, f *eval.Facts) (cty.Value, error) {
 	case "tools":
 		return eachValue(f.Tools, toolValue)
 	case "pages":
+		if f.Pages == nil {
+			return cty.NilVal, errors.New("no pages were captured")
+		}
 		return eachValue(f.Pages, pageValue)
 	case "usage":
 		return usageValue(&f.Usage), nil
