@@ -177,6 +177,57 @@ func TestServersThatDoNotStart(t *testing.T) {
 	}
 }
 
+// An agent that could not know of any tool says nothing by calling none.
+func TestServersWithoutAList(t *testing.T) {
+	for _, tt := range []struct {
+		name, tools string
+		hide        string
+		want        string
+	}{
+		{"tools", `{"tools":[{"name":"x"}]}`, "", ""},
+		{"all hidden", `{"tools":[{"name":"x"}]}`, "*", ""},
+		{"error", `error:{"code":-32603,"message":"fetch failed"}`, "", `MCP server "x" never gave the agent a list of its tools: error {"code":-32603,"message":"fetch failed"}`},
+		{"no list", `{"tools":"nope"}`, "", `MCP server "x" never gave the agent a list of its tools: its answer holds no list: {"tools":"nope"}`},
+		{"nothing", `{}`, "", `MCP server "x" never gave the agent a list of its tools: its answer holds no list: {}`},
+		{"empty", `{"tools":[]}`, "", "no MCP server offered the agent any tool"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := TrialOptions{Servers: []eval.Server{testServer(t, "x", "raw", "TOOLS", tt.tools)}}
+			if tt.hide != "" {
+				o.Changes = []eval.ToolChange{{Pattern: tt.hide, Hide: true}}
+			}
+			g := open(t, Options{}, o)
+			c := rawTo(t, g)
+			c.handshake()
+			c.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+			g.Close()
+			got := ""
+			if f := g.Fault(); f != nil {
+				got = f.Detail
+			}
+			if got != tt.want {
+				t.Errorf("fault %q; want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A list that came in the end is enough.
+func TestServerListsAtLast(t *testing.T) {
+	g := open(t, Options{}, TrialOptions{Servers: []eval.Server{testServer(t, "sdk", "sdk")}})
+	s := g.servers[0]
+	s.tools.wanted()
+	if f := g.Fault(); s.tools.fault() != "no answer" || f == nil {
+		t.Errorf("fault %v, %q while the answer is out", f, s.tools.fault())
+	}
+	s.tools.given(0, "error x")
+	s.tools.given(2, "")
+	s.tools.given(0, "error y")
+	if why := s.tools.fault(); why != "" {
+		t.Errorf("fault %q; want none", why)
+	}
+}
+
 func TestAgentLeavesASilentServer(t *testing.T) {
 	g := open(t, Options{}, TrialOptions{Servers: []eval.Server{testServer(t, "x", "silent")}})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

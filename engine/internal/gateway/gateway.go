@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -261,18 +262,35 @@ func (g *Gateway) Servers() []ServerState {
 }
 
 // Fault is the infrastructure fault that the MCP side shows: a server that the
-// agent spoke to and that never answered its handshake; nil where there is none.
-// A server that the agent never spoke to is for the caller to judge, by
-// [Gateway.Servers]. What is known of why is complete after [Gateway.Close].
+// agent spoke to and that never answered its handshake or never gave it a list of
+// tools, or servers without any tool; nil where there is none. A server that the
+// agent never spoke to is for the caller to judge, by [Gateway.Servers]. What is
+// known of why is complete after [Gateway.Close].
 func (g *Gateway) Fault() *eval.Fault {
 	for _, st := range g.Servers() {
 		if st.Contacted && !st.Connected {
-			detail := fmt.Sprintf("MCP server %q never answered the agent's handshake", st.Name)
-			if st.Trouble != "" {
-				detail += ": " + st.Trouble
-			}
-			return &eval.Fault{Cause: eval.CauseMCP, Retry: eval.RetryTrial, Detail: detail}
+			return mcpFault(st, "never answered the agent's handshake", st.Trouble)
 		}
 	}
+	read, some := false, false
+	for i, st := range g.Servers() {
+		tools := &g.servers[i].tools
+		if why := tools.fault(); why != "" {
+			return mcpFault(st, "never gave the agent a list of its tools", cmp.Or(st.Trouble, why))
+		}
+		r, s := tools.offers()
+		read, some = read || r, some || s
+	}
+	if read && !some {
+		return &eval.Fault{Cause: eval.CauseMCP, Retry: eval.RetryTrial, Detail: "no MCP server offered the agent any tool"}
+	}
 	return nil
+}
+
+func mcpFault(st ServerState, what, why string) *eval.Fault {
+	detail := fmt.Sprintf("MCP server %q %s", st.Name, what)
+	if why != "" {
+		detail += ": " + why
+	}
+	return &eval.Fault{Cause: eval.CauseMCP, Retry: eval.RetryTrial, Detail: detail}
 }

@@ -120,10 +120,14 @@ func (c *client) pages(ctx context.Context) error {
 	params := map[string]any{}
 	for range maxPages {
 		var page struct {
-			NextCursor string `json:"nextCursor"`
+			Tools      []json.RawMessage `json:"tools"`
+			NextCursor string            `json:"nextCursor"`
 		}
 		if err := c.call(ctx, "tools/list", params, &page); err != nil {
 			return err
+		}
+		if page.Tools == nil {
+			return errors.New("tools/list: the answer holds no list of tools")
 		}
 		if page.NextCursor == "" {
 			return nil

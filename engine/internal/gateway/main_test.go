@@ -79,7 +79,12 @@ func rawServer() {
 		case has(`"method":"initialize"`):
 			reply(`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`)
 		case has(`"method":"tools/list"`):
-			reply(os.Getenv("TOOLS"))
+			tools, failed := strings.CutPrefix(os.Getenv("TOOLS"), "error:")
+			if failed {
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", id, tools)
+			} else {
+				reply(tools)
+			}
 		case has(`"name":"big"`):
 			fmt.Printf(`{"result":{"content":[{"type":"text","text":"`)
 			chunk := strings.Repeat("x", 1<<20)

@@ -47,6 +47,8 @@ func (s *server) request(session string, m *wire.Message, e *wire.Envelope) *fli
 	case "tools/call":
 		f.tool = e.Name
 		f.call = s.g.calls.begin(Call{Server: s.cfg.Name, Tool: e.Name, Session: session, At: s.g.since()}, m, e)
+	case "tools/list":
+		s.tools.wanted()
 	case "initialize":
 		s.mu.Lock()
 		s.sessions++

@@ -26,24 +26,80 @@ type toolList struct {
 	digests  []string // of those, without repeats in a row
 	notified int      // list_changed notifications
 	empty    bool     // a list without tools came before one with some
+
+	asked    bool   // the agent asked for the list
+	answered bool   // and was given one
+	offered  bool   // with a tool, hidden ones included
+	refusal  string // what came instead, the last time
+}
+
+// wanted takes note of a tools/list request.
+func (l *toolList) wanted() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = true
+}
+
+// given takes note of the tools of an answer, or of what came instead.
+func (l *toolList) given(tools int, refusal string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.answered, l.offered = l.answered || refusal == "", l.offered || tools > 0
+	l.refusal = refusal
+}
+
+// fault says why the agent could not know the server's tools; empty where it
+// could.
+func (l *toolList) fault() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case !l.asked || l.answered:
+		return ""
+	case l.refusal == "":
+		return "no answer"
+	}
+	return l.refusal
+}
+
+// offers reports whether the agent has read the server's list, and whether there
+// was any tool in it.
+func (l *toolList) offers() (read, some bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.answered, l.offered
 }
 
 // listed takes note of a tools/list answer, after it was changed for the agent.
 func (s *server) listed(f *flight, m *wire.Message, e *wire.Envelope) {
-	if !e.Result.Present() || !m.Kept() {
+	if !m.Kept() {
+		s.tools.given(0, "")
+		return
+	}
+	if !e.Result.Present() {
+		s.tools.given(0, "error "+quote(string(m.Slice(e.Error, maxQuote))))
 		return
 	}
 	b := m.Slice(m.All(), m.Size)
+	if !isArray(b, e.Tools) {
+		s.tools.given(0, "its answer holds no list: "+quote(string(m.Slice(e.Result, maxQuote))))
+		return
+	}
+	s.tools.given(len(wire.Elements(b, e.Tools)), "")
 	if text := s.rewriteTools(b, e.Tools); text != nil {
 		m.Edit(e.Tools, text)
 		s.seen(f, text, e.More)
 		return
 	}
-	if !e.Tools.Present() {
-		s.seen(f, []byte("[]"), e.More)
-		return
-	}
 	s.seen(f, b[e.Tools.Start:e.Tools.End], e.More)
+}
+
+// maxQuote is how much of an answer is looked at to say what was wrong.
+const maxQuote = 400
+
+// isArray reports whether the value there is an array.
+func isArray(b []byte, at wire.Range) bool {
+	return at.Present() && bytes.HasPrefix(bytes.TrimLeft(b[at.Start:at.End], " \t\r\n"), []byte{'['})
 }
 
 // seen takes one page of tools.
