@@ -279,7 +279,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Every beginning of every capture ends in a fault or, stopped, in a timeout;
+// Every beginning of every capture that ends within a line ends in a fault or, stopped, in a timeout;
 // never in a panic and never in a success.
 func TestCutCaptures(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.jsonl")
@@ -295,7 +295,7 @@ func TestCutCaptures(t *testing.T) {
 		s.Buffer(nil, 1<<20)
 		for at, s := 0, s; s.Scan(); {
 			line := len(s.Bytes())
-			for _, cut := range []int{at, at + line/2, at + line} {
+			for _, cut := range []int{at, at + line/2, at + line - 1} {
 				var rec recorder
 				p := New(everything)
 				p.Begin(rec.emit)

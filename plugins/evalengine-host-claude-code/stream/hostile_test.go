@@ -306,3 +306,29 @@ func TestFlood(t *testing.T) {
 		t.Errorf("%d steps, %d warnings, %d responses", len(rec.steps), len(rec.warnings), p.Responses())
 	}
 }
+
+// The last line counts though no line end comes after it; half a line does not.
+func TestLastLineWithoutEnd(t *testing.T) {
+	for _, c := range []struct {
+		last    string
+		outcome eval.Outcome
+		fault   string
+	}{
+		{okLine, eval.Completed, ""},
+		{okLine + " ", eval.Completed, ""},
+		{okLine[:len(okLine)-1], "", eval.CauseNoTerminal},
+	} {
+		var rec recorder
+		p := New(cms)
+		p.Begin(rec.emit)
+		feed(p, []byte(initLine+"\n"+c.last))
+		r, err := p.Result(End{Exit: &agentproc.Exit{}})
+		cause := ""
+		if f, ok := err.(*eval.Fault); ok {
+			cause = f.Cause
+		}
+		if r.Outcome != c.outcome || cause != c.fault {
+			t.Errorf("%q: outcome %q, %v; want %q, fault %q", c.last, r.Outcome, err, c.outcome, c.fault)
+		}
+	}
+}

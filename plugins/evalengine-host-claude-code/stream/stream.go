@@ -4,6 +4,7 @@
 package stream
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,7 +92,8 @@ func (p *Parser) Quiet(d time.Duration) {
 
 // Line reads one line of output.
 func (p *Parser) Line(l agentproc.Line) {
-	if l.Unterminated {
+	// A program need not end its last line, if it wrote all of it.
+	if l.Unterminated && !json.Valid(l.Text) {
 		p.notes.Add("the output ends within a line, at byte %d", l.Offset+int64(len(l.Text)))
 		return
 	}

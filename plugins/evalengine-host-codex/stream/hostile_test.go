@@ -290,3 +290,15 @@ func FuzzParser(f *testing.F) {
 		}
 	})
 }
+
+// The last line counts though no line end comes after it; half a line does not.
+func TestLastLineWithoutEnd(t *testing.T) {
+	for last, want := range map[string]eval.Outcome{okay: eval.Completed, okay[:len(okay)-1]: ""} {
+		p := New(agentout.NewNames([]string{"cms"}, "_"))
+		p.Begin(func(eval.Event) {})
+		feed(p, []byte(begun+"\n"+message+"\n"+last))
+		if r, err := p.Result(End{}); r.Outcome != want || (err == nil) != (want != "") {
+			t.Errorf("%q: outcome %q, %v; want %q", last, r.Outcome, err, want)
+		}
+	}
+}
