@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -250,10 +251,29 @@ func strict(b []byte, v any) error {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return errors.New("the JSON ends too early")
 		}
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &kind) {
+			return wrongKind(kind)
+		}
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the JSON value")
 	}
 	return nil
+}
+
+// wrongKind says in JSON's own words that a value is of another kind than what
+// belongs in its place.
+func wrongKind(e *json.UnmarshalTypeError) error {
+	want := map[reflect.Kind]string{
+		reflect.Struct: "an object", reflect.Slice: "a list", reflect.String: "a string", reflect.Bool: "true or false",
+	}[e.Type.Kind()]
+	if want == "" {
+		want = "a number"
+	}
+	if e.Field == "" {
+		return fmt.Errorf("want %s, not %s", want, e.Value)
+	}
+	return fmt.Errorf("%s: want %s, not %s", e.Field, want, e.Value)
 }
