@@ -80,8 +80,16 @@ func (a *app) showDiags(list diag.List) {
 	a.tellDiags(list)
 }
 
+// maxDiags bounds how many diagnostics people are shown: one slip in a locals
+// block or a generated suite makes thousands.
+const maxDiags = 30
+
 // tellDiags writes diagnostics for people to stderr.
 func (a *app) tellDiags(list diag.List) {
+	if n := len(list) - maxDiags; n > 0 {
+		defer func() { fmt.Fprintf(a.err, "\n%d more problems are not shown; --json has them all.\n", n) }()
+		list = list[:maxDiags]
+	}
 	st := a.style(a.errFile)
 	width := st.Width
 	if width == 0 {
