@@ -667,7 +667,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("cut line %s", big)
 	}
 	call := g.Calls()[1]
-	if !call.Truncated || !json.Valid(call.Result) || !bytes.HasSuffix(call.Result, []byte(`é"}]}`)) || call.Bytes != 239 {
+	if !call.Truncated || call.ArgumentsTruncated || !json.Valid(call.Result) || !bytes.HasSuffix(call.Result, []byte(`é"}]}`)) || call.Bytes != 239 {
 		t.Errorf("cut call: %v, %d bytes, %s", call.Truncated, call.Bytes, call.Result)
 	}
 }

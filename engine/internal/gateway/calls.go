@@ -23,8 +23,8 @@ type Call struct {
 	IsError bool
 	// Bytes is the size of the result as observed, also where it is cut.
 	Bytes int64
-	// Truncated says that Arguments or Result is cut.
-	Truncated bool
+	// ArgumentsTruncated says that Arguments are cut, Truncated that Result is.
+	ArgumentsTruncated, Truncated bool
 	// At is since the origin, Duration from the request's arrival until the
 	// answer went back to the agent, both by the monotonic clock.
 	At, Duration time.Duration
@@ -80,7 +80,7 @@ func (c *calls) begin(call Call, m *wire.Message, e *wire.Envelope) int {
 			return i
 		}
 	}
-	call.Arguments, call.Truncated, call.Rounds = args, cut, 1
+	call.Arguments, call.ArgumentsTruncated, call.Rounds = args, cut, 1
 	c.all = append(c.all, call)
 	return len(c.all) - 1
 }
@@ -112,7 +112,7 @@ func (c *calls) finish(i int, now time.Duration, m *wire.Message, e *wire.Envelo
 		return
 	}
 	call.Result, call.HiddenError = result, hidden
-	call.Truncated = call.Truncated || cut
+	call.Truncated = cut
 	call.IsError = e.IsError || e.Error.Present()
 	call.Bytes = size(e)
 	call.Duration, call.Finished = now-call.At, true

@@ -122,7 +122,7 @@ func decode(j eval.JSON, v *any) error {
 func (m *merger) confirm(i int, c *gateway.Call) {
 	s := &m.steps[i]
 	s.Observed, s.Server, s.Tool = eval.Confirmed, c.Server, c.Tool
-	s.Arguments, s.BadArguments, s.Truncated = c.Arguments, false, s.Truncated || c.Truncated
+	s.Arguments, s.BadArguments, s.Truncated = c.Arguments, false, c.ArgumentsTruncated
 	if !c.Finished {
 		return
 	}
@@ -185,7 +185,7 @@ func callSteps(c *gateway.Call, n int, ends []float64) []eval.Step {
 	id, turn := "gateway-"+strconv.Itoa(n+1), turnAt(millis(c.At), ends)
 	steps := []eval.Step{{
 		Turn: turn, Kind: eval.StepToolCall, CallID: id, Server: c.Server, Tool: c.Tool,
-		Arguments: c.Arguments, Truncated: c.Truncated, Observed: eval.Unreported, AtMS: millis(c.At),
+		Arguments: c.Arguments, Truncated: c.ArgumentsTruncated, Observed: eval.Unreported, AtMS: millis(c.At),
 	}}
 	if c.Finished {
 		steps = append(steps, resultStep(c, id, turn, eval.Unreported))

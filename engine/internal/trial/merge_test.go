@@ -108,3 +108,24 @@ func TestFingerprint(t *testing.T) {
 		t.Errorf("fingerprints %s %s %s", fingerprint(a), fingerprint(b), fingerprint(c))
 	}
 }
+
+// A cut result leaves the call's arguments whole, and the other way round: a
+// replay goes by that.
+func TestMergeKeepsWhatIsCutApart(t *testing.T) {
+	for _, tt := range []struct {
+		arguments, result bool
+	}{{false, false}, {true, false}, {false, true}, {true, true}} {
+		c := call("a", `{}`, 1)
+		c.ArgumentsTruncated, c.Truncated = tt.arguments, tt.result
+		steps := []eval.Step{told(eval.StepToolCall, "t1", "a", `{}`, 1), told(eval.StepToolResult, "t1", "a", "", 4)}
+		steps[0].Truncated = true // the host's line was; the gateway's arguments are taken
+		for name, got := range map[string][]eval.Step{
+			"confirmed": merge(steps, []gateway.Call{c}, []float64{9}), "untold result": merge(steps[:1:1], []gateway.Call{c}, []float64{9}),
+			"unreported": merge(nil, []gateway.Call{c}, []float64{9}),
+		} {
+			if len(got) != 2 || got[0].Truncated != tt.arguments || got[1].Truncated != tt.result {
+				t.Errorf("%+v, %s: %+v", tt, name, got)
+			}
+		}
+	}
+}
