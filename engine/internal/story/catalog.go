@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -91,11 +93,20 @@ func (c *catalog) fetch(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// named is an error with what it is about, which most say themselves.
+func named(kind, name string, err error) string {
+	text := err.Error()
+	if strings.Contains(text, strconv.Quote(name)) {
+		return upperFirst(text)
+	}
+	return fmt.Sprintf("%s %q: %s", upperFirst(kind), name, text)
+}
+
 // missing reports why something of the catalog cannot be used. known are the
 // names that would have been right.
 func (l *loader) missing(rng hcl.Range, kind, name string, err error, known []string) {
 	if !errors.Is(err, ErrUnknown) {
-		l.found.fail(rng, kind+" cannot be used", "%s %q: %v.", upperFirst(kind), name, err)
+		l.found.fail(rng, kind+" cannot be used", "%s.", named(kind, name, err))
 		return
 	}
 	hint := suggest(name, known)

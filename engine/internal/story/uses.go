@@ -57,11 +57,17 @@ func (l *loader) scorer(b *hclsyntax.Block) *eval.ScorerSpec {
 		l.found.fail(rng, "unusable name of a scorer", "A scorer is named MODULE/SCORER, such as \"tools/called\".")
 		return nil
 	}
-	if m := l.modules[module]; m != nil && !m.usable {
+	m := l.modules[module]
+	if m != nil && !m.usable {
 		return nil
 	}
 	a := l.catalog.answer(moduleKey(module))
 	if a.err != nil {
+		if m != nil {
+			// Its own block is where that can be mended, and is told once.
+			m.usable = false
+			rng = attrRange(m.block.Body.Attributes["source"], m.block)
+		}
 		known := append(slices.Clone(l.catalog.from.ModuleNames()), l.order.modules...)
 		l.missing(rng, "scorer module", module, a.err, known)
 		return nil

@@ -10,8 +10,9 @@ scorer "other" {
     calls   = 0           # ERROR: number out of range
   }
 }
-scorer "third" { source = "../valid/brand.wasm" }
+scorer "third" { source = "../valid/brand.wasm" } # ERROR: scorer module cannot be used: Scorer module "third": not a WebAssembly module.
 story "x" {
   prompt = "x"
-  measure "third/x" {} # ERROR: scorer module cannot be used: Scorer module "third": not a WebAssembly module.
+  measure "third/x" {}
+  measure "third/y" {}
 }
