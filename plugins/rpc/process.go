@@ -136,9 +136,10 @@ func (p *Process) config(c Command, dir string) *plugin.ClientConfig {
 		SyncStdout:       c.Log,
 		SyncStderr:       c.Log,
 		Logger:           hclog.NewNullLogger(),
-		GRPCDialOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(
-			grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage),
-		)},
+		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
+			grpc.WithStaticStreamWindowSize(window), grpc.WithStaticConnWindowSize(window),
+		},
 	}
 }
 

@@ -91,5 +91,6 @@ func serve(a *adapter, end func()) {
 
 func newServer(opts []grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(opts,
-		grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage))...)
+		grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage),
+		grpc.StaticStreamWindowSize(window), grpc.StaticConnWindowSize(window))...)
 }
