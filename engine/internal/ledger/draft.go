@@ -44,15 +44,21 @@ func (d *Draft) Log(name string) *Log {
 	return l
 }
 
-func (d *Draft) mkdir() error {
+// mkdir makes the draft's folder where it is not there. fresh says that it was
+// not: nothing can be in it.
+func (d *Draft) mkdir() (fresh bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.made {
-		return nil
+		return false, nil
 	}
-	err := os.MkdirAll(d.dir, 0o700)
+	err = os.Mkdir(d.dir, 0o700)
+	fresh = err == nil
+	if !fresh {
+		err = os.MkdirAll(d.dir, 0o700)
+	}
 	d.made = err == nil
-	return err
+	return fresh, err
 }
 
 // Log is a file that grows while a trial runs. Writes are safe for concurrent
@@ -80,7 +86,7 @@ func (l *Log) Write(p []byte) (int, error) {
 }
 
 func (l *Log) open() error {
-	if err := l.draft.mkdir(); err != nil {
+	if _, err := l.draft.mkdir(); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(l.draft.dir, l.name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -133,20 +139,20 @@ func (d *Draft) commit(rec *eval.Record, b Bundle, red Redactor) error {
 	if d.run.Recorded(d.id) {
 		return ErrExists
 	}
-	if err := d.mkdir(); err != nil {
-		return err
-	}
 	for _, l := range d.logs {
 		if err := l.close(); err != nil {
 			return err
 		}
 	}
-	if err := d.redact(red); err != nil {
+	fresh, err := d.mkdir()
+	if err != nil {
 		return err
 	}
 	w := writer{dir: d.dir, red: red, sums: map[string]string{}}
-	if err := w.found(); err != nil {
-		return err
+	if !fresh {
+		if err := w.found(); err != nil {
+			return err
+		}
 	}
 	if err := w.bundle(b); err != nil {
 		return err
@@ -157,18 +163,6 @@ func (d *Draft) commit(rec *eval.Record, b Bundle, red Redactor) error {
 		return err
 	}
 	return os.Rename(d.dir, d.run.TrialDir(d.id))
-}
-
-func (d *Draft) redact(red Redactor) error {
-	if red == nil {
-		return nil
-	}
-	return filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		return red.File(path)
-	})
 }
 
 // Discard removes the draft.
@@ -291,9 +285,15 @@ func (w *writer) put(name string, b []byte) error {
 	return err
 }
 
-// take sums up a file that is there already, compressing a large one.
+// take takes secrets out of a file that is there already and sums it up,
+// compressing a large one.
 func (w *writer) take(name string) error {
 	path := filepath.Join(w.dir, filepath.FromSlash(name))
+	if w.red != nil {
+		if err := w.red.File(path); err != nil {
+			return err
+		}
+	}
 	info, err := os.Lstat(path)
 	if err != nil {
 		return err
