@@ -89,8 +89,13 @@ func serve(a *adapter, end func()) {
 	end()
 }
 
+// streamWorkers is how many goroutines with grown stacks wait for streams; with
+// more streams than that, the others get goroutines of their own.
+const streamWorkers = 8
+
 func newServer(opts []grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(opts,
 		grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage),
-		grpc.StaticStreamWindowSize(window), grpc.StaticConnWindowSize(window))...)
+		grpc.StaticStreamWindowSize(window), grpc.StaticConnWindowSize(window),
+		grpc.NumStreamWorkers(streamWorkers))...)
 }
