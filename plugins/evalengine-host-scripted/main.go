@@ -6,6 +6,14 @@
 // session.go plays it.
 package main
 
-import "github.com/evalengine/evalengine/plugins/host"
+import (
+	"runtime"
 
-func main() { host.Serve(&scripted{}) }
+	"github.com/evalengine/evalengine/plugins/host"
+)
+
+func main() {
+	// Sessions mostly wait: threads would only wake each other.
+	runtime.GOMAXPROCS(1)
+	host.Serve(&scripted{})
+}
