@@ -1,7 +1,7 @@
 // Package proc runs a program that speaks over stdio in a session of its own
 // and ends it with everything it started, children that moved to another
-// process group included. It does not read the program's output. Start at
-// [Start].
+// process group or session included. It does not read the program's output.
+// Start at [Start].
 package proc
 
 import (
@@ -11,8 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -40,6 +42,7 @@ type Proc struct {
 	Stdin, Stdout *os.File
 
 	cmd    *exec.Cmd
+	kin    atomic.Pointer[kin] // set by Stop
 	grace  time.Duration
 	stderr *tail
 	exited chan struct{} // the program has ended, its session may live
@@ -117,22 +120,31 @@ func (p *Proc) run() error {
 		files = append(files, r, w)
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = ends[0][0], ends[1][1], ends[2][1]
-	if err := p.cmd.Start(); err != nil {
+	p.Stdin, p.Stdout = ends[0][1], ends[1][0]
+	started := make(chan error)
+	go p.supervise(ends[2][0], started)
+	if err := <-started; err != nil {
 		return fail(err)
 	}
 	ends[0][0].Close()
 	ends[1][1].Close()
 	ends[2][1].Close()
-	p.Stdin, p.Stdout = ends[0][1], ends[1][0]
-	var copied sync.WaitGroup
-	copied.Go(func() { io.Copy(p.stderr, ends[2][0]) })
-	go p.wait(ends[2][0], &copied)
 	return nil
 }
 
-// wait reaps the program only after its session is empty: until then its id
-// cannot be given to another.
-func (p *Proc) wait(stderr *os.File, copied *sync.WaitGroup) {
+// supervise starts the program and reaps it, after its session is empty: until
+// then its id cannot be given to another. It keeps one thread for that, whose end
+// would be the program's.
+func (p *Proc) supervise(stderr *os.File, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	var copied sync.WaitGroup
+	copied.Go(func() { io.Copy(p.stderr, stderr) })
 	awaitExit(p.cmd)
 	close(p.exited)
 	t := time.NewTimer(drain)
@@ -141,7 +153,7 @@ func (p *Proc) wait(stderr *os.File, copied *sync.WaitGroup) {
 	case <-p.read:
 	}
 	t.Stop()
-	killSession(p.cmd)
+	killSession(p.cmd, p.known())
 	p.err = p.cmd.Wait()
 	p.Stdin.Close()
 	p.Stdout.Close()
@@ -172,15 +184,18 @@ func (p *Proc) PID() int { return p.cmd.Process.Pid }
 // when nothing of the session is left.
 func (p *Proc) Stop() error {
 	p.stop.Do(func() {
+		// What left the session can be told while the program lives.
+		seen := members(p.PID(), nil)
+		p.kin.Store(&seen)
 		p.Stdin.Close()
 		if p.gone() {
 			return
 		}
-		terminateSession(p.cmd)
+		terminateSession(p.cmd, seen)
 		if p.gone() {
 			return
 		}
-		killSession(p.cmd)
+		killSession(p.cmd, seen)
 	})
 	<-p.exited
 	p.OutputEnded()
@@ -190,6 +205,14 @@ func (p *Proc) Stop() error {
 		return nil
 	}
 	return p.err
+}
+
+// known are the processes that the program had when it was told to stop.
+func (p *Proc) known() kin {
+	if k := p.kin.Load(); k != nil {
+		return *k
+	}
+	return nil
 }
 
 func (p *Proc) gone() bool {

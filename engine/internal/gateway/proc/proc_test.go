@@ -43,10 +43,7 @@ func stubborn() {
 	time.Sleep(time.Hour)
 }
 
-func alivePID(pid int) bool {
-	alive, _ := status(pid)
-	return alive
-}
+func alivePID(pid int) bool { return status(pid).alive }
 
 func TestStopKillsTheWholeSession(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -141,5 +138,39 @@ func TestTail(t *testing.T) {
 	}
 	if b.String() != "hijk" {
 		t.Errorf("tail = %q; want hijk", b.String())
+	}
+}
+
+// Children that left for a session of their own end with the server, however
+// deep they are and whether or not it ends by itself.
+func TestStopFindsThoseThatLeft(t *testing.T) {
+	const script = `setsid sleep 1000 & echo $!
+sh -c 'env -i "$(command -v setsid)" "$(command -v sleep)" 1000 & echo $!; trap "" TERM; while :; do sleep 1; done' &
+cat`
+	p, err := Start(Spec{Command: "sh", Args: []string{"-c", script}, Env: map[string]string{"PATH": os.Getenv("PATH")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(p.Stdout)
+	var left []int
+	for range 2 {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, _ := strconv.Atoi(strings.TrimSpace(line))
+		left = append(left, pid)
+		for s := status(pid); s.alive && s.session != pid; s = status(pid) {
+			runtime.Gosched() // until setsid has done its work
+		}
+	}
+	if err := p.Stop(); err != nil {
+		t.Errorf("Stop = %v", err)
+	}
+	for _, pid := range left {
+		if alivePID(pid) {
+			t.Errorf("child %d is left", pid)
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
 	}
 }
