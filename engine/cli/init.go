@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -46,8 +48,11 @@ func (a *app) init(dir string) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
+		switch _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); {
+		case err == nil:
 			return fmt.Errorf("init: %s is there already; nothing was written", filepath.Join(dir, name))
+		case !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("init: %w; nothing was written", err)
 		}
 		names = append(names, name)
 		return nil
@@ -64,8 +69,23 @@ func (a *app) init(dir string) error {
 		return a.writeJSON(map[string]any{"dir": dir, "files": names})
 	}
 	suite := filepath.Join(dir, "suite.hcl")
-	_, err = fmt.Fprintf(a.out, "wrote %s\nnext: evalengine run %s\n", suite, suite)
+	_, err = fmt.Fprintf(a.out, "wrote %s\nnext: evalengine run %s\n", suite, shellWord(suite))
 	return err
+}
+
+// shellWord is a path as it can be typed after a command: no flag, and quoted
+// where a shell would take it apart.
+func shellWord(path string) string {
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+:@%,=", r)
+	}
+	if !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 func write(files fs.FS, name, dir string) error {
