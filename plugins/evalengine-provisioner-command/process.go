@@ -185,6 +185,13 @@ func (r *process) closeStdin() {
 // stop ends the program and everything that it started: a program with stdin is
 // told by its end, then SIGTERM, then SIGKILL, each after the grace.
 func (r *process) stop() {
+	var kin proc.Kin
+	select {
+	case <-r.exited:
+	default:
+		kin = proc.KinOf(r.cmd.Process.Pid)
+	}
+	defer kin.Kill()
 	if r.in != nil {
 		r.closeStdin()
 		r.wait(grace)

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -31,6 +32,10 @@ type Process struct {
 	tail   *tail
 	lines  *lineReader
 	raw    []*rawFile
+
+	// kin are what the program had started when it was told to end.
+	kinMu sync.Mutex
+	kin   proc.Kin
 
 	stopCtx  func() bool
 	stopOnce sync.Once
@@ -163,6 +168,9 @@ func (p *Process) supervise(started chan<- error) {
 	}
 	started <- nil
 	err := proc.Finish(p.cmd, EnvMark+"="+p.mark, p.exited)
+	p.kinMu.Lock()
+	p.kin.Kill()
+	p.kinMu.Unlock()
 	p.exit = exitOf(p.cmd.ProcessState, err)
 	p.exit.Stopped = p.stopped.Load()
 	p.stderr.Expire()
@@ -214,11 +222,30 @@ func (p *Process) Write(b []byte) (int, error) {
 	return f.Write(b)
 }
 
+// meet notes what the program has started, as long as that can be told.
+func (p *Process) meet() {
+	select {
+	case <-p.exited:
+		return
+	default:
+	}
+	kin := proc.KinOf(p.Pid())
+	p.kinMu.Lock()
+	defer p.kinMu.Unlock()
+	if p.kin == nil {
+		p.kin = proc.Kin{}
+	}
+	maps.Copy(p.kin, kin)
+}
+
 // CloseStdin ends the program's stdin.
 func (p *Process) CloseStdin() {
 	p.stdinMu.Lock()
 	defer p.stdinMu.Unlock()
 	if p.stdin != nil {
+		if p.cmd.Process != nil {
+			p.meet()
+		}
 		p.stdin.Close()
 		p.stdin = nil
 	}
@@ -239,6 +266,7 @@ func (p *Process) Stderr() string { return p.tail.String() }
 func (p *Process) Stop() {
 	p.stopOnce.Do(func() {
 		p.stopped.Store(true)
+		p.meet()
 		go p.escalate()
 	})
 }

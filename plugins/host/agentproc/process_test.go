@@ -169,6 +169,7 @@ func TestNothingIsLeft(t *testing.T) {
 		{"own group", `set -m; sh -c 'echo $$; exec sleep 100' & sleep 100`},
 		{"own session", `setsid sh -c 'echo $$; exec sleep 100' & sleep 100`},
 		{"orphan", `(setsid sh -c 'echo $$; exec sleep 100' &) ; sleep 100`},
+		{"own session, no environment", `env -i $(command -v setsid) sh -c 'echo $$; exec sleep 100' & sleep 100`},
 		{"after the program's end", `setsid sleep 100 & echo $!; exit 0`},
 		{"ignores signals itself", `trap "" INT TERM HUP; echo $$; while :; do sleep 1; done`},
 	} {
@@ -189,8 +190,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// A process that scrubbed its environment and left the session cannot be found,
-// but keeps nobody waiting.
+// A process that scrubbed its environment and left the session cannot be found
+// once the program has ended by itself, but keeps nobody waiting.
 func TestEscapedHolderOfStdout(t *testing.T) {
 	p := sh(t, `env -i setsid sleep 30 & echo $!; echo data; exit 3`)
 	pid, err := strconv.Atoi(line(t, p))

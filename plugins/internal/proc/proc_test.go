@@ -14,7 +14,7 @@ import (
 
 func TestParseStat(t *testing.T) {
 	got := parseStat("12 (a) ) R (b)) S 1 2 33 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 1")
-	if want := (stat{alive: true, session: 33, start: 99}); got != want {
+	if want := (stat{alive: true, parent: 1, session: 33, start: 99}); got != want {
 		t.Errorf("parseStat = %+v; want %+v", got, want)
 	}
 }

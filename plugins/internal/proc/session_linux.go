@@ -77,16 +77,9 @@ func Members(session int, mark string) []int { return members(session, mark, 0) 
 
 // members leaves out processes born before the session.
 func members(session int, mark string, born uint64) []int {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	var pids []int
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == session || pid == os.Getpid() {
+	var list []int
+	for _, pid := range pids() {
+		if pid == session || pid == os.Getpid() {
 			continue
 		}
 		s := procStat(pid)
@@ -94,10 +87,73 @@ func members(session int, mark string, born uint64) []int {
 			continue
 		}
 		if (session > 0 && s.session == session) || marked(pid, mark) {
-			pids = append(pids, pid)
+			list = append(list, pid)
 		}
 	}
-	return pids
+	return list
+}
+
+// pids lists all processes.
+func pids() []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var list []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+// Kin are processes by ID, with the time of their start: an ID may be given to
+// another.
+type Kin map[int]uint64
+
+// KinOf lists what a living program has started, directly or not: also what left
+// its session and wiped the mark from its environment, which nothing shows any
+// more when its parents have ended.
+func KinOf(pid int) Kin {
+	all := map[int]stat{}
+	for _, p := range pids() {
+		if s := procStat(p); s.alive {
+			all[p] = s
+		}
+	}
+	kin := Kin{pid: all[pid].start}
+	for more := true; more; {
+		more = false
+		for p, s := range all {
+			_, known := kin[p]
+			if _, child := kin[s.parent]; child && !known {
+				kin[p], more = s.start, true
+			}
+		}
+	}
+	delete(kin, pid)
+	return kin
+}
+
+// Kill ends those that are still there, and returns when they are gone.
+func (k Kin) Kill() {
+	deadline := time.Now().Add(endBound)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		left := 0
+		for pid, start := range k {
+			if s := procStat(pid); s.alive && s.start == start {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				left++
+			}
+		}
+		if left == 0 || time.Now().After(deadline) {
+			return
+		}
+		time.Sleep(wait)
+	}
 }
 
 // marked reports whether the process was started with the variable; one of
@@ -114,9 +170,9 @@ func marked(pid int, mark string) bool {
 func Alive(pid int) bool { return procStat(pid).alive }
 
 type stat struct {
-	alive   bool
-	session int
-	start   uint64
+	alive           bool
+	parent, session int
+	start           uint64
 }
 
 func procStat(pid int) stat {
@@ -131,14 +187,15 @@ func procStat(pid int) stat {
 // fields are counted from the last parenthesis.
 func parseStat(s string) stat {
 	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
-	const state, session, start = 0, 3, 19
+	const state, parent, session, start = 0, 1, 3, 19
 	if len(f) <= start {
 		return stat{}
 	}
+	ppid, err := strconv.Atoi(f[parent])
 	sid, err1 := strconv.Atoi(f[session])
 	t, err2 := strconv.ParseUint(f[start], 10, 64)
-	if err1 != nil || err2 != nil {
+	if err != nil || err1 != nil || err2 != nil {
 		return stat{}
 	}
-	return stat{alive: f[state] != "Z" && f[state] != "X", session: sid, start: t}
+	return stat{alive: f[state] != "Z" && f[state] != "X", parent: ppid, session: sid, start: t}
 }

@@ -36,3 +36,12 @@ func Members(int, string) []int { return nil }
 
 // Alive reports whether there is a process of that ID.
 func Alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// Kin are processes by ID; none can be listed here.
+type Kin map[int]uint64
+
+// KinOf finds nothing where there is no /proc.
+func KinOf(int) Kin { return nil }
+
+// Kill ends nothing.
+func (Kin) Kill() {}
