@@ -90,28 +90,51 @@ func (r *run) keyNames() []string {
 // preflight makes one target of each kind that the plan uses, lists its tools
 // and holds the suite's tool names against them: a story that asks for a tool
 // which nobody offers would fail every agent. A target that cannot be made is
-// left to the trials, which are retried and counted.
+// left to the trials, which are retried and counted, unless its config allows
+// none at all.
 func (r *run) preflight(ctx context.Context) error {
-	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		diags diag.List
-	)
-	for _, name := range r.targets() {
+	var wg sync.WaitGroup
+	names := r.targets()
+	found := make([]diag.List, len(names))
+	for i, name := range names {
 		wg.Go(func() {
 			tools, err := r.listTools(ctx, name)
 			if err != nil {
-				r.e.o.Logger.Warn("preflight", "target", name, "error", r.secrets.String(err.Error()))
+				found[i] = diag.List{r.notLooked(name, err)}
 				return
 			}
-			found := story.CheckTools(r.selected(), name, tools)
-			mu.Lock()
-			defer mu.Unlock()
-			diags = append(diags, found...)
+			found[i] = story.CheckTools(r.selected(), name, tools)
 		})
 	}
 	wg.Wait()
-	return diags.Err()
+	if ctx.Err() != nil {
+		return nil // the trials see it too, and the run is recorded as interrupted
+	}
+	diags := slices.Concat(found...)
+	if err := diags.Err(); err != nil {
+		return err
+	}
+	if len(diags) > 0 && r.o.Warn != nil {
+		r.o.Warn(diags)
+	}
+	return nil
+}
+
+// notLooked says why a target's tools are not known.
+func (r *run) notLooked(name string, err error) diag.Diagnostic {
+	at := r.s.Target(name).Source
+	start := diag.Pos{Line: at.Line, Column: at.Column, Byte: -1}
+	end := start
+	end.Column += len("target")
+	d := diag.Diagnostic{
+		Severity: diag.Warning, Summary: "tools not compared", Subject: diag.Range{File: at.File, Start: start, End: end},
+		Detail: fmt.Sprintf("target.%s could not be asked for its tools beforehand: %s. The trials try again.", name, r.secrets.String(err.Error())),
+	}
+	var f *eval.Fault
+	if errors.As(err, &f) && f.Retry == eval.RetryStop {
+		d.Severity, d.Summary, d.Detail = diag.Error, "target cannot be made", r.secrets.String(err.Error())+"."
+	}
+	return d
 }
 
 // selected is the suite with the stories of the plan alone: another story's

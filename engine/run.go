@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evalengine/evalengine/engine/diag"
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/gateway"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
@@ -49,6 +50,9 @@ type RunOptions struct {
 	NoPreflight bool
 	// Started is told the run's folder before the first trial; it may be nil.
 	Started func(run eval.Run, dir string)
+	// Warn is told what is doubtful about the suite now that its targets are known,
+	// before the first trial; it may be nil.
+	Warn func(diag.List)
 	// Observe is told what happens to trials, from many goroutines at once; it
 	// must not block. It may be nil.
 	Observe func(Event)

@@ -166,7 +166,7 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	res, err := e.Run(cmd.Context(), s, p, engine.RunOptions{
 		Store: store, Concurrency: f.jobs, Experiment: f.experiment, Args: os.Args[1:],
 		FailFast: f.failFast, Bodies: f.bodies, NoPreflight: f.noPreflight,
-		Started: w.start, Observe: w.observe,
+		Started: w.start, Warn: a.tellDiags, Observe: w.observe,
 	})
 	w.stop()
 	if res == nil {

@@ -70,7 +70,7 @@ func (c *command) newTarget(ctx context.Context, req eval.ProvisionRequest, cfg 
 		port: func(name string) (int, error) { return t.port(c.ports, name) },
 	}
 	if t.plan, err = newPlan(cfg, x, t.environment(c.around, req.Env)); err != nil {
-		return t, &eval.Fault{Cause: eval.CauseProvision, Retry: eval.RetryNever, Detail: "config: " + err.Error()}
+		return t, &eval.Fault{Cause: eval.CauseProvision, Retry: eval.RetryStop, Detail: "config: " + err.Error()}
 	}
 	return t, nil
 }
