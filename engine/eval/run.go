@@ -14,6 +14,9 @@ type Run struct {
 	Args      []string `json:"args,omitempty"`
 	GitCommit string   `json:"git_commit,omitempty"`
 	GitDirty  bool     `json:"git_dirty,omitempty"`
+	// Dir is the suite's folder and Paths what of it was loaded, for resume.
+	Dir   string   `json:"dir,omitempty"`
+	Paths []string `json:"paths,omitempty"`
 	// Files are the suite files as run; copies lie under suite/.
 	Files []File `json:"files"`
 	// Plugins and Modules say exactly what ran.
@@ -21,11 +24,13 @@ type Run struct {
 	Modules []Component `json:"modules"`
 	Trials  []Trial     `json:"trials"`
 	// Settings that the trials ran under.
-	Timeout     time.Duration     `json:"timeout_ns"`
-	Retries     int               `json:"retries"`
-	Concurrency int               `json:"concurrency"`
-	BudgetUSD   float64           `json:"budget_usd,omitempty"`
-	Vars        map[string]string `json:"vars,omitempty"`
+	Timeout     time.Duration `json:"timeout_ns"`
+	Retries     int           `json:"retries"`
+	Concurrency int           `json:"concurrency"`
+	BudgetUSD   float64       `json:"budget_usd,omitempty"`
+	// TimeoutForAll says that Timeout goes before the stories' own.
+	TimeoutForAll bool              `json:"timeout_for_all,omitempty"`
+	Vars          map[string]string `json:"vars,omitempty"`
 }
 
 // Component is one plugin binary or scorer module.

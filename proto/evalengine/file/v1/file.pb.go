@@ -30,24 +30,29 @@ const (
 
 // run.json: what a run was to do, and with what.
 type Run struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Schema        int32                  `protobuf:"varint,1,opt,name=schema,proto3" json:"schema,omitempty"`
-	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	Suite         string                 `protobuf:"bytes,3,opt,name=suite,proto3" json:"suite,omitempty"`
-	Experiment    string                 `protobuf:"bytes,4,opt,name=experiment,proto3" json:"experiment,omitempty"`
-	StartedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	Args          []string               `protobuf:"bytes,6,rep,name=args,proto3" json:"args,omitempty"`
-	GitCommit     string                 `protobuf:"bytes,7,opt,name=git_commit,json=gitCommit,proto3" json:"git_commit,omitempty"`
-	GitDirty      bool                   `protobuf:"varint,8,opt,name=git_dirty,json=gitDirty,proto3" json:"git_dirty,omitempty"`
-	Files         []*SuiteFile           `protobuf:"bytes,9,rep,name=files,proto3" json:"files,omitempty"`
-	Plugins       []*Component           `protobuf:"bytes,10,rep,name=plugins,proto3" json:"plugins,omitempty"`
-	Modules       []*Component           `protobuf:"bytes,11,rep,name=modules,proto3" json:"modules,omitempty"`
-	Trials        []*v1.Trial            `protobuf:"bytes,12,rep,name=trials,proto3" json:"trials,omitempty"`
-	TimeoutNs     int64                  `protobuf:"varint,13,opt,name=timeout_ns,json=timeoutNs,proto3" json:"timeout_ns,omitempty"`
-	Retries       int32                  `protobuf:"varint,14,opt,name=retries,proto3" json:"retries,omitempty"`
-	Concurrency   int32                  `protobuf:"varint,15,opt,name=concurrency,proto3" json:"concurrency,omitempty"`
-	BudgetUsd     float64                `protobuf:"fixed64,16,opt,name=budget_usd,json=budgetUsd,proto3" json:"budget_usd,omitempty"`
-	Vars          map[string]string      `protobuf:"bytes,17,rep,name=vars,proto3" json:"vars,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Schema      int32                  `protobuf:"varint,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	Id          string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	Suite       string                 `protobuf:"bytes,3,opt,name=suite,proto3" json:"suite,omitempty"`
+	Experiment  string                 `protobuf:"bytes,4,opt,name=experiment,proto3" json:"experiment,omitempty"`
+	StartedAt   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	Args        []string               `protobuf:"bytes,6,rep,name=args,proto3" json:"args,omitempty"`
+	GitCommit   string                 `protobuf:"bytes,7,opt,name=git_commit,json=gitCommit,proto3" json:"git_commit,omitempty"`
+	GitDirty    bool                   `protobuf:"varint,8,opt,name=git_dirty,json=gitDirty,proto3" json:"git_dirty,omitempty"`
+	Files       []*SuiteFile           `protobuf:"bytes,9,rep,name=files,proto3" json:"files,omitempty"`
+	Plugins     []*Component           `protobuf:"bytes,10,rep,name=plugins,proto3" json:"plugins,omitempty"`
+	Modules     []*Component           `protobuf:"bytes,11,rep,name=modules,proto3" json:"modules,omitempty"`
+	Trials      []*v1.Trial            `protobuf:"bytes,12,rep,name=trials,proto3" json:"trials,omitempty"`
+	TimeoutNs   int64                  `protobuf:"varint,13,opt,name=timeout_ns,json=timeoutNs,proto3" json:"timeout_ns,omitempty"`
+	Retries     int32                  `protobuf:"varint,14,opt,name=retries,proto3" json:"retries,omitempty"`
+	Concurrency int32                  `protobuf:"varint,15,opt,name=concurrency,proto3" json:"concurrency,omitempty"`
+	BudgetUsd   float64                `protobuf:"fixed64,16,opt,name=budget_usd,json=budgetUsd,proto3" json:"budget_usd,omitempty"`
+	Vars        map[string]string      `protobuf:"bytes,17,rep,name=vars,proto3" json:"vars,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The suite's folder, and what of it was loaded.
+	Dir   string   `protobuf:"bytes,18,opt,name=dir,proto3" json:"dir,omitempty"`
+	Paths []string `protobuf:"bytes,19,rep,name=paths,proto3" json:"paths,omitempty"`
+	// timeout_ns goes before the stories' own.
+	TimeoutForAll bool `protobuf:"varint,20,opt,name=timeout_for_all,json=timeoutForAll,proto3" json:"timeout_for_all,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -199,6 +204,27 @@ func (x *Run) GetVars() map[string]string {
 		return x.Vars
 	}
 	return nil
+}
+
+func (x *Run) GetDir() string {
+	if x != nil {
+		return x.Dir
+	}
+	return ""
+}
+
+func (x *Run) GetPaths() []string {
+	if x != nil {
+		return x.Paths
+	}
+	return nil
+}
+
+func (x *Run) GetTimeoutForAll() bool {
+	if x != nil {
+		return x.TimeoutForAll
+	}
+	return false
 }
 
 type SuiteFile struct {
@@ -1786,7 +1812,7 @@ var File_evalengine_file_v1_file_proto protoreflect.FileDescriptor
 
 const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\n" +
-	"\x1devalengine/file/v1/file.proto\x12\x12evalengine.file.v1\x1a!evalengine/record/v1/record.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb4\x05\n" +
+	"\x1devalengine/file/v1/file.proto\x12\x12evalengine.file.v1\x1a!evalengine/record/v1/record.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x84\x06\n" +
 	"\x03Run\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -1811,7 +1837,10 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\vconcurrency\x18\x0f \x01(\x05R\vconcurrency\x12\x1d\n" +
 	"\n" +
 	"budget_usd\x18\x10 \x01(\x01R\tbudgetUsd\x125\n" +
-	"\x04vars\x18\x11 \x03(\v2!.evalengine.file.v1.Run.VarsEntryR\x04vars\x1a7\n" +
+	"\x04vars\x18\x11 \x03(\v2!.evalengine.file.v1.Run.VarsEntryR\x04vars\x12\x10\n" +
+	"\x03dir\x18\x12 \x01(\tR\x03dir\x12\x14\n" +
+	"\x05paths\x18\x13 \x03(\tR\x05paths\x12&\n" +
+	"\x0ftimeout_for_all\x18\x14 \x01(\bR\rtimeoutForAll\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"7\n" +
