@@ -25,6 +25,8 @@ type Draft struct {
 	mu   sync.Mutex
 	made bool
 	logs []*Log
+	// sums are of the draft's files once they are settled.
+	sums map[string]string
 }
 
 // Draft begins the record of one attempt at a trial. It touches no file.
@@ -139,6 +141,28 @@ func (d *Draft) commit(rec *eval.Record, b Bundle, red Redactor) error {
 	if d.run.Recorded(d.id) {
 		return ErrExists
 	}
+	settled := d.sums != nil
+	if !settled {
+		if err := d.gather(b, red); err != nil {
+			return err
+		}
+	}
+	prepareRecord(rec)
+	rec.Files = d.sums
+	w := writer{dir: d.dir, red: red}
+	if err := w.record(rec); err != nil {
+		return err
+	}
+	if settled {
+		if err := os.Remove(filepath.Join(d.dir, evidenceFile)); err != nil {
+			return err
+		}
+	}
+	return os.Rename(d.dir, d.run.TrialDir(d.id))
+}
+
+// gather puts all files of the draft in their final form.
+func (d *Draft) gather(b Bundle, red Redactor) error {
 	for _, l := range d.logs {
 		if err := l.close(); err != nil {
 			return err
@@ -157,12 +181,8 @@ func (d *Draft) commit(rec *eval.Record, b Bundle, red Redactor) error {
 	if err := w.bundle(b); err != nil {
 		return err
 	}
-	prepareRecord(rec)
-	rec.Files = w.sums
-	if err := w.record(rec); err != nil {
-		return err
-	}
-	return os.Rename(d.dir, d.run.TrialDir(d.id))
+	d.sums = w.sums
+	return nil
 }
 
 // Discard removes the draft.

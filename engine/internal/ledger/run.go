@@ -19,6 +19,7 @@ const draftsDir = "drafts"
 type Run struct {
 	Info eval.Run
 	dir  string
+	lock *os.File
 }
 
 // Dir is the run's folder.

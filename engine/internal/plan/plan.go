@@ -81,6 +81,29 @@ func Make(s *eval.Suite, sel Selection) (*Plan, diag.List) {
 	return p, nil
 }
 
+// Of is the plan of trials that are known already, for finishing a run. Trials
+// whose story or host the suite does not have are an error.
+func Of(s *eval.Suite, trials []eval.Trial) (*Plan, diag.List) {
+	p := &Plan{Suite: s.Name, BudgetUSD: s.BudgetUSD, Trials: trials, MaxAttempts: len(trials) * (1 + s.Retries)}
+	arms := map[eval.Trial]int{}
+	for _, t := range trials {
+		st, h := s.Story(t.Story), s.Host(t.Host)
+		if st == nil || h == nil {
+			return nil, diag.Errors(fmt.Sprintf("the suite has no trial %s", t.ID()), "Its story or host is gone. Restore the suite as it was, or start a new run.")
+		}
+		i, ok := arms[t.Arm()]
+		if !ok {
+			i = len(p.Arms)
+			arms[t.Arm()] = i
+			p.Arms = append(p.Arms, arm(s, st, t.Variant, t.Host, Selection{}))
+			p.Arms[i].Repeats = 0
+			p.need(s, st, h)
+		}
+		p.Arms[i].Repeats++
+	}
+	return p, nil
+}
+
 func (p *Plan) add(s *eval.Suite, st *eval.Story, sel Selection) {
 	if !match(sel.Stories, st.Name) || !matchAny(sel.Tags, st.Tags) {
 		return

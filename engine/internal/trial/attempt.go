@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +36,8 @@ type attempt struct {
 	story *eval.Story
 	host  *eval.HostConfig
 	n     int
+	// past are the attempts before this one.
+	past  []eval.Attempt
 	draft *ledger.Draft
 	dir   string
 	// part is what a fault is to be blamed on: "host NAME" or "target NAME".
@@ -68,8 +71,9 @@ type attempt struct {
 }
 
 // attempt runs one attempt and leaves nothing of it but its draft.
-func (r *Runner) attempt(ctx context.Context, t eval.Trial, story *eval.Story, host *eval.HostConfig, n int) *attempt {
-	a := &attempt{r: r, trial: t, story: story, host: host, n: n, draft: r.Ledger.Draft(t.ID(), n), started: time.Now()}
+func (r *Runner) attempt(ctx context.Context, t eval.Trial, story *eval.Story, host *eval.HostConfig, past []eval.Attempt) *attempt {
+	n := len(past) + 1
+	a := &attempt{r: r, trial: t, story: story, host: host, n: n, past: past, draft: r.Ledger.Draft(t.ID(), n), started: time.Now()}
 	a.timings.StartedAt = a.started
 	a.fault = a.run(ctx)
 	a.timings.FinishedAt = time.Now()
@@ -92,6 +96,9 @@ func (a *attempt) run(ctx context.Context) *eval.Fault {
 	// being interrupted.
 	ctx = context.WithoutCancel(ctx)
 	if f := a.observeAfter(ctx); f != nil {
+		return f
+	}
+	if f := a.settle(); f != nil {
 		return f
 	}
 	return a.score(ctx)
@@ -268,6 +275,7 @@ func (a *attempt) record() *eval.Record {
 		Scores: a.scores, Findings: a.findings, Prompts: a.prompts, Answer: a.answer,
 		Calls: counts(a.steps), Usage: a.usage, Timings: a.timings, Target: a.placed,
 		ToolsDigest: a.digest, Versions: a.versions(),
+		Attempts: append(slices.Clip(a.past), a.summary()),
 	}
 	for i := range rec.Findings {
 		rec.Findings[i].Fingerprint = fingerprint(rec.Findings[i])

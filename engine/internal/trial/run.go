@@ -23,7 +23,7 @@ func (r *Runner) Run(ctx context.Context, t eval.Trial) (*eval.Record, error) {
 	}
 	var attempts []eval.Attempt
 	for n := 1; ; n++ {
-		a := r.attempt(ctx, t, story, host, n)
+		a := r.attempt(ctx, t, story, host, attempts)
 		attempts = append(attempts, a.summary())
 		if a.fault != nil && ctx.Err() != nil {
 			a.discard()
@@ -40,7 +40,7 @@ func (r *Runner) Run(ctx context.Context, t eval.Trial) (*eval.Record, error) {
 		if a.fault != nil && a.fault.Retry == eval.RetryStop {
 			r.stop(a.part, a.fault)
 		}
-		return r.finish(a, attempts)
+		return r.finish(a)
 	}
 }
 
@@ -56,14 +56,8 @@ func (r *Runner) skip(t eval.Trial, host *eval.HostConfig, part string, f *eval.
 }
 
 // finish makes the record of the attempt that counts and writes it.
-func (r *Runner) finish(a *attempt, attempts []eval.Attempt) (*eval.Record, error) {
-	rec := a.record()
-	rec.Attempts = attempts
-	b := ledger.Bundle{Steps: a.steps, Tools: a.tools}
-	if a.placed != nil && (a.before != nil || a.after != nil) {
-		b.State = &eval.State{Before: a.before, After: a.after}
-	}
-	return r.commit(a.draft, rec, b)
+func (r *Runner) finish(a *attempt) (*eval.Record, error) {
+	return r.commit(a.draft, a.record(), a.bundle())
 }
 
 func (r *Runner) commit(d *ledger.Draft, rec *eval.Record, b ledger.Bundle) (*eval.Record, error) {

@@ -21,29 +21,8 @@ func (a *attempt) score(ctx context.Context) *eval.Fault {
 	defer func() { a.timings.Score = time.Since(start).Seconds() }()
 	ctx, cancel := context.WithTimeout(ctx, scoreTimeout)
 	defer cancel()
-	a.clean()
 	a.check()
 	return a.useModules(ctx)
-}
-
-// clean takes secrets out of what scorers see; the record is cleaned again when
-// it is written.
-func (a *attempt) clean() {
-	red := a.r.Secrets
-	for i := range a.steps {
-		s := &a.steps[i]
-		s.Text = red.String(s.Text)
-		s.Arguments = eval.JSON(red.Bytes(s.Arguments))
-		s.Result = eval.JSON(red.Bytes(s.Result))
-	}
-	a.answer = red.String(a.answer)
-	a.before, a.after = eval.JSON(red.Bytes(a.before)), eval.JSON(red.Bytes(a.after))
-	for i := range a.prompts {
-		a.prompts[i] = red.String(a.prompts[i])
-	}
-	if a.placed != nil {
-		a.values = a.placed.Values
-	}
 }
 
 // check evaluates the story's own conditions.
@@ -116,7 +95,8 @@ func (a *attempt) useModule(ctx context.Context, name string, uses []int, output
 	}
 	results, err := m.Score(ctx, in)
 	if err != nil {
-		return faultOf(fmt.Errorf("scorer module %q: %w", name, err), eval.CauseScorer)
+		// Another attempt would cost an agent's run and find the same scorer.
+		return &eval.Fault{Cause: eval.CauseScorer, Retry: eval.RetryNever, Detail: fmt.Sprintf("scorer module %q: %v", name, err)}
 	}
 	for n, i := range asked {
 		a.take(&outputs[i], results[n])

@@ -1,0 +1,84 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evalengine/evalengine/engine/eval"
+)
+
+// ErrBusy is returned when another process is at work on a run: wait for it, or
+// end it.
+var ErrBusy = errors.New("another process is at work on the run")
+
+// supersededDir has the records that a resume ran again, by trial and number.
+const supersededDir = "superseded"
+
+// Lock makes the run this process's own until Unlock, or until the process ends
+// in whatever way. It fails with [ErrBusy] where another has it.
+func (r *Run) Lock() error {
+	f, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return fmt.Errorf("run %s: %w", r.Info.ID, ErrBusy)
+		}
+		return fmt.Errorf("run %s: lock: %w", r.Info.ID, err)
+	}
+	r.lock = f
+	return nil
+}
+
+// Unlock gives the run free.
+func (r *Run) Unlock() {
+	if r.lock != nil {
+		r.lock.Close()
+		r.lock = nil
+	}
+}
+
+// Finished reports whether a record is evidence that a resume leaves alone.
+func Finished(rec *eval.Record) bool {
+	return rec.Status == eval.StatusPassed || rec.Status == eval.StatusFailed
+}
+
+// Unfinished lists the planned trials that a resume has to run: those without a
+// record, with one that cannot be trusted, errored or skipped.
+func (r *Run) Unfinished() ([]eval.Trial, error) {
+	var rest []eval.Trial
+	for _, t := range r.Info.Trials {
+		rec, err := r.Record(t.ID())
+		if err == nil && Finished(rec) && Verify(r.TrialDir(t.ID()), rec) == nil {
+			continue
+		}
+		rest = append(rest, t)
+	}
+	return rest, nil
+}
+
+// Supersede puts a trial's record aside, whole, so that the trial can be recorded
+// anew. A trial without a record is left as it is.
+func (r *Run) Supersede(id string) error {
+	if _, err := os.Stat(r.TrialDir(id)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	dir := filepath.Join(r.dir, supersededDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		to := filepath.Join(dir, id+"."+strconv.Itoa(n))
+		if _, err := os.Lstat(to); err == nil {
+			continue
+		}
+		return os.Rename(r.TrialDir(id), to)
+	}
+}
