@@ -44,11 +44,7 @@ func (r *run) done(t eval.Trial, rec *eval.Record, err error) error {
 		return nil
 	}
 	r.fold.Add(rec)
-	for _, a := range rec.Attempts {
-		if a.Usage.CostUSD != nil {
-			r.spent += *a.Usage.CostUSD
-		}
-	}
+	r.spend(rec)
 	if r.o.FailFast && rec.Status == eval.StatusFailed {
 		return exec.ErrStop
 	}
@@ -57,6 +53,14 @@ func (r *run) done(t eval.Trial, rec *eval.Record, err error) error {
 		return exec.ErrStop
 	}
 	return nil
+}
+
+func (r *run) spend(rec *eval.Record) {
+	for _, a := range rec.Attempts {
+		if a.Usage.CostUSD != nil {
+			r.spent += *a.Usage.CostUSD
+		}
+	}
 }
 
 // keyName is the variable that a host's config names for its key.

@@ -37,6 +37,10 @@ const (
 // RunOptions say how a plan is run.
 type RunOptions struct {
 	Store *Store
+	// Paths are what the suite was loaded from, for a later resume.
+	Paths []string
+	// TimeoutForAll says that the suite's timeout was set over the stories' own.
+	TimeoutForAll bool
 	// Concurrency is how many trials run at once.
 	Concurrency int
 	Experiment  string
@@ -130,6 +134,9 @@ func (r *run) gatewayOptions() gateway.Options {
 }
 
 func (r *run) end() {
+	if r.ledger != nil {
+		r.ledger.Unlock()
+	}
 	if err := r.hub.Close(); err != nil {
 		r.e.o.Logger.Warn("gateway", "error", err)
 	}
@@ -188,6 +195,7 @@ func (r *run) create() error {
 	commit, dirty := git(r.s.Dir)
 	r.info = eval.Run{
 		ID: ledger.NewID(r.started), Suite: r.s.Name, Experiment: r.o.Experiment, StartedAt: r.started.UTC(),
+		Dir: r.s.Dir, Paths: relativeTo(r.s.Dir, r.o.Paths), TimeoutForAll: r.o.TimeoutForAll,
 		Args: r.cleanArgs(), GitCommit: commit, GitDirty: dirty, Files: r.s.Files,
 		Plugins: r.components(), Modules: r.moduleComponents(), Trials: r.p.Trials,
 		Timeout: r.s.Timeout, Retries: r.s.Retries, Concurrency: r.o.Concurrency, BudgetUSD: r.s.BudgetUSD, Vars: r.s.Vars,
@@ -196,7 +204,16 @@ func (r *run) create() error {
 	if r.ledger, err = r.o.Store.Create(r.info); err != nil {
 		return &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
 	}
-	for _, t := range r.p.Trials {
+	if err := r.ledger.Lock(); err != nil {
+		return &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
+	}
+	r.ready()
+	return nil
+}
+
+// ready makes the runner of the trials, once there is a folder for them.
+func (r *run) ready() {
+	for _, t := range r.info.Trials {
 		r.fold.Expect(t)
 	}
 	r.runner = &trial.Runner{
@@ -207,7 +224,23 @@ func (r *run) create() error {
 	if r.o.Started != nil {
 		r.o.Started(r.info, r.ledger.Dir())
 	}
-	return nil
+}
+
+// relativeTo makes paths relative to the suite's folder, as far as they lie in
+// it.
+func relativeTo(dir string, paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = p
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(dir, abs); err == nil {
+			out[i] = rel
+		}
+	}
+	return out
 }
 
 func (r *run) cleanArgs() []string {

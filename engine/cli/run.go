@@ -164,7 +164,7 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	}
 	w := a.watch(len(p.Trials), f.jobs)
 	res, err := e.Run(cmd.Context(), s, p, engine.RunOptions{
-		Store: store, Concurrency: f.jobs, Experiment: f.experiment, Args: os.Args[1:],
+		Store: store, Paths: args, TimeoutForAll: f.timeout > 0, Concurrency: f.jobs, Experiment: f.experiment, Args: os.Args[1:],
 		FailFast: f.failFast, Bodies: f.bodies, NoPreflight: f.noPreflight,
 		Started: w.start, Warn: a.tellDiags, Observe: w.observe,
 	})

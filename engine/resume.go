@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/evalengine/evalengine/engine/diag"
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/plan"
+)
+
+// Resume finishes a run: trials without a record, and those that were errored or
+// skipped, are run; a trial whose agent was done when the run was killed is scored
+// from what it left, and no agent is started for it. Passed and failed trials stay
+// as they are, and so does the run's start. A run that another process is at work
+// on is refused with [ledger.ErrBusy].
+//
+// The suite is the one that was run: its files as they are in its folder where
+// they have not changed since, or the run's own copies, which is told through
+// Options.Logger.
+func (e *Engine) Resume(ctx context.Context, name string, o RunOptions) (*Result, error) {
+	kept, err := o.Store.Run(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := kept.Lock(); err != nil {
+		return nil, err
+	}
+	defer kept.Unlock()
+	s, err := e.reload(ctx, kept)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := kept.Unfinished()
+	if err != nil {
+		return nil, err
+	}
+	p, diags := plan.Of(s, rest)
+	if err := diags.Err(); err != nil {
+		return nil, err
+	}
+	if o.Concurrency == 0 {
+		o.Concurrency = kept.Info.Concurrency
+	}
+	r, err := e.begin(ctx, s, p, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.end()
+	r.ledger, r.info = kept, kept.Info
+	r.ready()
+	if err := r.keepFinished(); err != nil {
+		return nil, err
+	}
+	if err := r.scoreSettled(ctx); err != nil {
+		return nil, err
+	}
+	return r.execute(ctx)
+}
+
+// scoreSettled scores the trials whose agents were done, and takes them out of
+// the plan.
+func (r *run) scoreSettled(ctx context.Context) error {
+	var rest []eval.Trial
+	for _, t := range r.p.Trials {
+		rec, ok, err := r.runner.Settled(ctx, t)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			rest = append(rest, t)
+			continue
+		}
+		r.fold.Add(rec)
+		r.spend(rec)
+	}
+	r.p.Trials = rest
+	if err := r.ledger.SweepDrafts(); err != nil {
+		r.e.o.Logger.Warn("drafts stay", "error", err)
+	}
+	return nil
+}
+
+// keepFinished folds the records that stay and puts those aside that do not.
+func (r *run) keepFinished() error {
+	for rec, err := range r.ledger.Records() {
+		if err != nil {
+			r.e.o.Logger.Warn("unreadable record: its trial is run again", "error", err)
+			continue
+		}
+		if ledger.Finished(rec) {
+			r.fold.Add(rec)
+			r.spend(rec)
+		}
+	}
+	for _, t := range r.p.Trials {
+		if err := r.ledger.Supersede(t.ID()); err != nil {
+			return &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
+		}
+	}
+	return nil
+}
+
+// reload loads the suite of a recorded run with the settings it was run with.
+func (e *Engine) reload(ctx context.Context, kept *ledger.Run) (*eval.Suite, error) {
+	info := kept.Info
+	dir, err := e.suiteDir(kept)
+	if err != nil {
+		return nil, err
+	}
+	var paths, hosts []string
+	for _, p := range info.Paths {
+		paths = append(paths, filepath.Join(dir, p))
+	}
+	for _, t := range info.Trials {
+		if !slices.Contains(hosts, t.Host) {
+			hosts = append(hosts, t.Host)
+		}
+	}
+	vars := map[string]string{}
+	for name, v := range info.Vars {
+		if v != "" {
+			vars[name] = v
+		}
+	}
+	s, diags := e.Load(ctx, paths, LoadOptions{Vars: vars, Hosts: hosts})
+	if err := diags.Err(); err != nil {
+		return nil, err
+	}
+	s.Timeout, s.Retries, s.BudgetUSD = info.Timeout, info.Retries, info.BudgetUSD
+	for i := range s.Stories {
+		if info.TimeoutForAll {
+			s.Stories[i].Timeout = 0
+		}
+	}
+	return s, nil
+}
+
+// suiteDir is where the suite's files are as they were when the run began.
+func (e *Engine) suiteDir(kept *ledger.Run) (string, error) {
+	info := kept.Info
+	if len(info.Paths) == 0 {
+		return "", diag.Errors("run "+info.ID+" cannot be resumed", "It does not say which files its suite was loaded from.")
+	}
+	for _, f := range info.Files {
+		b, err := os.ReadFile(filepath.Join(info.Dir, filepath.FromSlash(f.Path)))
+		sum := sha256.Sum256(b)
+		if err == nil && hex.EncodeToString(sum[:]) == f.SHA256 {
+			continue
+		}
+		copies := filepath.Join(kept.Dir(), "suite")
+		if _, err := os.Stat(copies); err != nil {
+			return "", fmt.Errorf("run %s: the suite changed and its copies are gone: %w", info.ID, err)
+		}
+		e.o.Logger.Warn("the suite changed since the run began; the run's own copies are used", "file", f.Path, "copies", copies)
+		return copies, nil
+	}
+	return info.Dir, nil
+}
