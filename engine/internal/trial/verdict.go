@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func modelSide(res eval.TurnResult, err error, facts *gateway.Facts, timedOut bo
 		return "", "", &eval.Fault{Cause: eval.CauseModelHang, Retry: eval.RetryTrial, Detail: "the model had not answered when the trial's time was up"}, true
 	}
 	if o, ok := facts.Outcome(); ok {
-		return o, res.Detail, nil, true
+		return o, cmp.Or(res.Detail, facts.Said()), nil, true
 	}
 	if len(facts.Requests) == 0 && err == nil && !timedOut && res.Outcome == eval.Completed {
 		return "", "", &eval.Fault{Cause: eval.CauseHost, Retry: eval.RetryTrial, Detail: "the agent ended its turn without asking its model"}, true

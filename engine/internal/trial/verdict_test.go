@@ -62,6 +62,21 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// A host that took the agent's outcome for a fault leaves no word on it; the
+// provider's is taken.
+func TestClassifyTellsWhy(t *testing.T) {
+	tooLong := gateway.Request{Status: 413, StreamEnd: model.Failed, ErrorMessage: "The request is too large."}
+	for _, tt := range []struct{ said, want string }{
+		{"", "The request is too large."},
+		{"no room left", "no room left"},
+	} {
+		outcome, detail, _ := classify(eval.TurnResult{Detail: tt.said}, errors.New("exit status 1"), facts(tooLong), false)
+		if outcome != eval.ContextExceeded || detail != tt.want {
+			t.Errorf("the host said %q: %s, %q; want %q", tt.said, outcome, detail, tt.want)
+		}
+	}
+}
+
 func gate(name string, d eval.Dimension, state eval.ScoreState, passed bool) eval.Score {
 	s := eval.Score{Name: name, Role: eval.RoleAssert, Dimension: d, State: state, Reason: "because"}
 	if state == eval.Scored {

@@ -153,6 +153,15 @@ func (f Facts) Outcome() (eval.Outcome, bool) {
 	return "", false
 }
 
+// Said is what the provider said of the last request's failure, empty where it
+// did not fail.
+func (f Facts) Said() string {
+	if r := f.last(); r != nil {
+		return r.ErrorMessage
+	}
+	return ""
+}
+
 // contextExceeded reports whether the conversation grew too long for the model.
 // Without an error status the error came in mid-stream.
 func (r *Request) contextExceeded() bool {
