@@ -26,16 +26,23 @@ func spend(b testing.TB, bin, cache string, args ...string) (time.Duration, int6
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), u.Maxrss << 10
 }
 
-// BenchmarkTrials measures whole runs of examples/bench: the marginal cost of a
-// trial is what 10,000 cost beyond 1,000, over the trials between. Each size is
-// run once for each iteration.
-func BenchmarkTrials(b *testing.B) {
+// benchRun returns what runs n trials of examples/bench, with the modules
+// compiled.
+func benchRun(b *testing.B) func(n int) (time.Duration, int64) {
 	bin, cache := programs(b), b.TempDir()
 	suite := filepath.Join(root(b), "examples", "bench", "suite.hcl")
 	run := func(n int) (time.Duration, int64) {
 		return spend(b, bin, cache, "run", suite, "-k", strconv.Itoa(n), "--no-progress", "-j", "2")
 	}
-	run(1) // compiles the modules
+	run(1)
+	return run
+}
+
+// BenchmarkTrials measures whole runs of examples/bench: the marginal cost of a
+// trial is what 10,000 cost beyond 1,000, over the trials between. Each size is
+// run once for each iteration.
+func BenchmarkTrials(b *testing.B) {
+	run := benchRun(b)
 	for b.Loop() {
 		small, smallMem := run(1000)
 		large, largeMem := run(10000)
@@ -47,16 +54,27 @@ func BenchmarkTrials(b *testing.B) {
 	}
 }
 
+// BenchmarkFirstScore measures a run of one trial from its start to its end,
+// which is later than the first score by the record and the summary.
+func BenchmarkFirstScore(b *testing.B) {
+	run := benchRun(b)
+	var total time.Duration
+	for b.Loop() {
+		d, _ := run(1)
+		total += d
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "wall-ms/op")
+	b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "cpu-ms/op")
+}
+
 func BenchmarkVersion(b *testing.B) {
 	bin, cache := programs(b), b.TempDir()
 	var total time.Duration
-	n := 0
 	for b.Loop() {
 		d, _ := spend(b, bin, cache, "version")
 		total += d
-		n++
 	}
-	b.ReportMetric(float64(total.Microseconds())/1000/float64(n), "cpu-ms/op")
+	b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 	if fi, err := os.Stat(filepath.Join(bin, "evalengine")); err == nil {
 		b.ReportMetric(float64(fi.Size()>>20), "MB-binary")
 	}
