@@ -40,11 +40,10 @@ func (d *Draft) Settle(evidence any, b Bundle, red Redactor) error {
 		w := writer{dir: d.dir, red: red}
 		var whole []byte
 		if whole, err = json.Marshal(settled{Files: d.sums, Evidence: w.clean(raw.Bytes())}); err == nil {
-			err = w.put(evidenceFile+".tmp", whole)
+			// Neither synced nor renamed: evidence that a crash left half is known by
+			// its form, and costs an agent's run, not a record.
+			err = os.WriteFile(filepath.Join(d.dir, evidenceFile), whole, 0o600)
 		}
-	}
-	if err == nil {
-		err = os.Rename(filepath.Join(d.dir, evidenceFile+".tmp"), filepath.Join(d.dir, evidenceFile))
 	}
 	if err != nil {
 		return fmt.Errorf("trial %s: %s: %w", d.id, evidenceFile, err)
