@@ -2,8 +2,8 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -96,8 +96,8 @@ type inOnly struct{ *os.File }
 
 func (inOnly) Close() error { return nil }
 
-// messages passes on the lines of stdout that can be messages: some servers greet
-// people there.
+// messages passes on the lines of stdout that are messages: some servers greet
+// people there, or write their log, which may be JSON too.
 type messages struct {
 	r    *bufio.Reader
 	rest []byte
@@ -109,13 +109,22 @@ func (m *messages) Read(b []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if t := bytes.TrimSpace(line); len(t) > 0 && (t[0] == '{' || t[0] == '[') {
+		if isMessage(line) {
 			m.rest = line
 		}
 	}
 	n := copy(b, m.rest)
 	m.rest = m.rest[n:]
 	return n, nil
+}
+
+// isMessage tells a message of JSON-RPC, or several, from anything else.
+func isMessage(line []byte) bool {
+	var m struct {
+		Version string `json:"jsonrpc"`
+	}
+	var list []json.RawMessage
+	return json.Unmarshal(line, &m) == nil && m.Version != "" || json.Unmarshal(line, &list) == nil && len(list) > 0
 }
 
 // line reads one line; of one that is too long, an error.
