@@ -266,9 +266,25 @@ func (a *attempt) summary() eval.Attempt {
 	return eval.Attempt{N: a.n, StartedAt: a.started, Seconds: a.timings.Total, Outcome: a.outcome, Fault: f, Usage: a.usage}
 }
 
+// hideSecrets takes secrets out of what scorers and checks said: their
+// parameters may hold some that the evidence no longer has, and reports show
+// these texts without going by the ledger.
+func (a *attempt) hideSecrets() {
+	red := a.r.Secrets
+	for i := range a.scores {
+		a.scores[i].Reason = red.String(a.scores[i].Reason)
+	}
+	for i := range a.findings {
+		f := &a.findings[i]
+		f.Text, f.Suggestion = red.String(f.Text), red.String(f.Suggestion)
+	}
+}
+
 // record is the trial's record, but for its attempts.
 func (a *attempt) record() *eval.Record {
+	a.hideSecrets()
 	status, cause, reason := verdict(a.fault, a.outcome, a.detail, a.scores)
+	reason = a.r.Secrets.String(reason)
 	rec := &eval.Record{
 		Run: a.r.Ledger.Info.ID, ID: a.trial.ID(), Trial: a.trial, Driver: a.host.Driver,
 		Status: status, Cause: cause, Reason: reason,

@@ -78,6 +78,7 @@ type Event struct {
 
 func (r *Runner) observe(e Event) {
 	if r.Observe != nil {
+		e.Text = r.Secrets.String(e.Text)
 		r.Observe(e)
 	}
 }
