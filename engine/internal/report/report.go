@@ -33,7 +33,7 @@ func (s Style) width() int {
 }
 
 // most bounds a reason where no terminal does.
-const most = 4000
+const most = 1000
 
 // room is how many columns a reason has after the columns that are used.
 func (s Style) room(used int) int {

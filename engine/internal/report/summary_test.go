@@ -32,7 +32,7 @@ func terminal(t *testing.T, reason string, st Style) string {
 }
 
 func TestReasonIsWholeWithoutTerminal(t *testing.T) {
-	long := strings.Repeat("word ", 200) + "end"
+	long := strings.Repeat("word ", 150) + "end"
 	if got := terminal(t, long, Style{}); !strings.Contains(got, "! r1 not_ready  "+long+"\n") {
 		t.Errorf("the reason is not whole, or has its cause twice:\n%s", got)
 	}

@@ -50,7 +50,17 @@ func (c *condition) Eval(f eval.Facts) (passed bool, message string, err error) 
 	if out.True() {
 		return true, "", nil
 	}
-	return false, c.text(&f), nil
+	return false, cutMessage(c.text(&f)), nil
+}
+
+// cutMessage keeps an error message, which may quote a state or an answer, to a
+// length that a person may have to read: it is in the record several times.
+func cutMessage(s string) string {
+	const most = 8000
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 func noBool(v cty.Value) string {

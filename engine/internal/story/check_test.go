@@ -166,3 +166,12 @@ func TestCheckDimension(t *testing.T) {
 		t.Errorf("Dimension = %q; want constraint", got)
 	}
 }
+
+func TestCheckMessageIsCut(t *testing.T) {
+	f := facts()
+	f.Answer = strings.Repeat("ä", 5000)
+	_, got, err := check(t, "condition = answer == \"x\"\nerror_message = \"a${answer}\"").Condition.Eval(f)
+	if want := "a" + strings.Repeat("ä", 3999) + "…"; got != want || err != nil {
+		t.Errorf("the message has %d bytes, %v; want %d", len(got), err, len(want))
+	}
+}
