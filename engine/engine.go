@@ -98,7 +98,33 @@ func (e *Engine) Load(ctx context.Context, paths []string, o LoadOptions) (*eval
 	if diags.HasErrors() {
 		return s, diags
 	}
-	return s, append(diags, notCaptured(s)...)
+	return s, append(append(diags, notCaptured(s)...), notScored(s)...)
+}
+
+// notScored warns of stories that nothing is asked about: their trials pass
+// whatever the agent does.
+func notScored(s *eval.Suite) diag.List {
+	var list diag.List
+	seen := map[eval.Source]bool{}
+	for _, st := range s.Stories {
+		if len(st.Checks)+len(st.Uses) > 0 || seen[st.Source] {
+			continue
+		}
+		seen[st.Source] = true
+		list = append(list, diag.Diagnostic{
+			Severity: diag.Warning, Summary: "story without checks", Subject: word(st.Source, "story"),
+			Detail: fmt.Sprintf("Nothing is asked about %q, so its trials pass whatever the agent does. Add a check, an assert or a measure.", st.Name),
+		})
+	}
+	return list
+}
+
+// word is the range of a word in a suite file.
+func word(at eval.Source, text string) diag.Range {
+	start := diag.Pos{Line: at.Line, Column: at.Column, Byte: -1}
+	end := start
+	end.Column += len(text)
+	return diag.Range{File: at.File, Start: start, End: end}
 }
 
 // notCaptured warns of pages: the language has them, and this engine takes none.
@@ -111,11 +137,8 @@ func notCaptured(s *eval.Suite) diag.List {
 				continue // of another item of one for_each
 			}
 			seen[c.Source] = true
-			at := diag.Pos{Line: c.Source.Line, Column: c.Source.Column, Byte: -1}
-			end := at
-			end.Column += len("capture")
 			list = append(list, diag.Diagnostic{
-				Severity: diag.Warning, Summary: "page not captured", Subject: diag.Range{File: c.Source.File, Start: at, End: end},
+				Severity: diag.Warning, Summary: "page not captured", Subject: word(c.Source, "capture"),
 				Detail: "This version captures no pages: a check that asks for pages cannot be evaluated, and its trials are errored.",
 			})
 		}

@@ -126,12 +126,8 @@ func (r *run) preflight(ctx context.Context) error {
 
 // notLooked says why a target's tools are not known.
 func (r *run) notLooked(name string, err error) diag.Diagnostic {
-	at := r.s.Target(name).Source
-	start := diag.Pos{Line: at.Line, Column: at.Column, Byte: -1}
-	end := start
-	end.Column += len("target")
 	d := diag.Diagnostic{
-		Severity: diag.Warning, Summary: "tools not compared", Subject: diag.Range{File: at.File, Start: start, End: end},
+		Severity: diag.Warning, Summary: "tools not compared", Subject: word(r.s.Target(name).Source, "target"),
 		Detail: fmt.Sprintf("target.%s could not be asked for its tools beforehand: %s. The trials try again.", name, r.secrets.String(err.Error())),
 	}
 	var f *eval.Fault
