@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -99,6 +100,42 @@ func TestSettledBent(t *testing.T) {
 		}
 		if rec, ok, err := r.Settled(t.Context(), hard); ok || err != nil {
 			t.Errorf("Settled = %+v, %v, %v; want the trial to be run", rec, ok, err)
+		}
+	}
+}
+
+// An attempt that cost nothing is made again; its record is as any other.
+func TestSettleOnlyWhatCosts(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		usage eval.Usage
+		want  bool
+	}{
+		{"no model", eval.Usage{}, false},
+		{"requests", eval.Usage{Requests: 1}, true},
+		{"tokens", eval.Usage{OutputTokens: 1}, true},
+	} {
+		f := &fake{turn: func(int, context.Context, string, func(eval.Event)) (eval.TurnResult, error) {
+			return eval.TurnResult{Outcome: eval.Completed, Usage: tt.usage}, nil
+		}}
+		var r *Runner
+		var settled bool
+		st := story("one")
+		st.Checks = []eval.Check{{Name: "x", Dimension: eval.DimensionOutcome, Condition: condition(func(eval.Facts) (bool, string, error) {
+			_, err := os.Stat(filepath.Join(r.Ledger.Draft(hard.ID(), 1).Dir(), "evidence.json"))
+			settled = err == nil
+			return true, "", nil
+		})}}
+		r, _ = runner(t, f, st)
+		rec, err := r.Run(t.Context(), hard)
+		if err != nil || rec.Status != eval.StatusPassed {
+			t.Fatalf("%s: Run = %+v, %v", tt.name, rec, err)
+		}
+		if settled != tt.want {
+			t.Errorf("%s: settled %v; want %v", tt.name, settled, tt.want)
+		}
+		if err := ledger.Verify(r.Ledger.TrialDir(hard.ID()), rec); err != nil || len(rec.Files) != 2 {
+			t.Errorf("%s: files %v, %v", tt.name, rec.Files, err)
 		}
 	}
 }
