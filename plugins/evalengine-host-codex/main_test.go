@@ -68,6 +68,9 @@ func fakeCodex(mode string) int {
 	}
 	fakeSay(string(prompt))
 	fmt.Printf(`{"type":"turn.completed","usage":{"input_tokens":%d,"output_tokens":%d}}`+"\n", 10*turn, turn)
+	if os.Getenv(envFake) == "stays" {
+		time.Sleep(time.Hour)
+	}
 	return 0
 }
 

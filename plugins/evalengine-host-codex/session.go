@@ -17,10 +17,15 @@ import (
 // longSilence is well above what one long answer takes.
 const longSilence = 2 * time.Minute
 
+// longExit is well above what the program takes to exit when it has said that its
+// turn is over.
+const longExit = 15 * time.Second
+
 // session is a conversation: a process a turn, held together by the thread that
 // the program keeps under CODEX_HOME.
 type session struct {
 	quiet time.Duration // silence that is worth a note
+	exit  time.Duration // after the turn's end; then the program is stopped
 
 	// over is closed when the context of Start ends, which cause is why: nothing
 	// outlives it.
@@ -41,8 +46,8 @@ var _ eval.Session = (*session)(nil)
 
 func newSession(ctx context.Context, l launch, cfg config) *session {
 	return &session{
-		quiet: longSilence,
-		over:  ctx.Done(), cause: func() error { return context.Cause(ctx) },
+		quiet: longSilence, exit: longExit,
+		over: ctx.Done(), cause: func() error { return context.Cause(ctx) },
 		launch: l, parser: stream.New(l.names), hide: hider(l.secrets), max: cfg.MaxTurns,
 	}
 }
@@ -123,6 +128,7 @@ func (s *session) follow(ctx context.Context, proc *agentproc.Process, prompt st
 		}
 	}
 	done, over := ctx.Done(), s.over
+	var late <-chan time.Time
 	checked := 0
 	heard := time.Now()
 	for {
@@ -140,6 +146,11 @@ func (s *session) follow(ctx context.Context, proc *agentproc.Process, prompt st
 			}
 			heard = now
 			s.parser.Line(l)
+			if late == nil && s.parser.Ended() {
+				t := time.NewTimer(s.exit)
+				defer t.Stop()
+				late = t.C
+			}
 			if n := s.responses + s.parser.Responses(); s.max > 0 && n > s.max && n > checked {
 				checked = n
 				if s.counted() >= s.max {
@@ -152,6 +163,9 @@ func (s *session) follow(ctx context.Context, proc *agentproc.Process, prompt st
 		case <-over:
 			over = nil
 			stop(stream.StopTime)
+		case <-late:
+			// What the agent had to say is said.
+			proc.Stop()
 		}
 	}
 }

@@ -119,6 +119,18 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// A program that goes on after it has said that the turn is over is stopped, and
+// the turn counts.
+func TestEndedAndStays(t *testing.T) {
+	sess := start(t, t.Context(), fakeSpec(t, "stays", nil))
+	sess.(*session).exit = 50 * time.Millisecond
+	var tr transcript
+	r, err := sess.Turn(t.Context(), "go", tr.emit)
+	if got := verdict(r, err); got != "completed" || r.Answer != "go" || r.Usage.LowerBound {
+		t.Errorf("%s, %v, answer %q, usage %+v", got, err, r.Answer, r.Usage)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	for _, of := range []string{"turn", "session"} {
 		ctx, cancel := context.WithCancelCause(t.Context())

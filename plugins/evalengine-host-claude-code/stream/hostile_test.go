@@ -332,3 +332,14 @@ func TestLastLineWithoutEnd(t *testing.T) {
 		}
 	}
 }
+
+// A turn without counts is not one that took nothing.
+func TestUncountedTurn(t *testing.T) {
+	uncounted := `{"type":"result","subtype":"success","is_error":false,"result":"done","num_turns":1,"uuid":"r"}`
+	for last, want := range map[string]bool{okLine: false, uncounted: true} {
+		_, r, err := run(initLine, say("a", "m1", "", text("hi")), last)
+		if r.Usage.LowerBound != want || r.Usage.Turns != 1 || err != nil {
+			t.Errorf("%s: usage %+v, %v; want lower bound %v", last, r.Usage, err, want)
+		}
+	}
+}

@@ -38,7 +38,8 @@ func (p *Parser) usage() eval.Usage {
 	}
 	u.InputTokens, u.OutputTokens = all.InputTokens, all.OutputTokens
 	u.CacheReadTokens, u.CacheWriteTokens = all.CacheReadTokens, all.CacheWriteTokens
-	u.LowerBound = aborted(p.result.Terminal)
+	// A turn that took no tokens was not counted.
+	u.LowerBound = aborted(p.result.Terminal) || u.Turns > 0 && u.InputTokens+u.OutputTokens == 0
 	return u
 }
 

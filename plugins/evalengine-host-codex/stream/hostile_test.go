@@ -302,3 +302,15 @@ func TestLastLineWithoutEnd(t *testing.T) {
 		}
 	}
 }
+
+// A turn without counts is not one that took nothing.
+func TestUncountedTurn(t *testing.T) {
+	for last, want := range map[string]bool{okay: false, `{"type":"turn.completed"}`: true} {
+		p := New(cms)
+		p.Begin(func(eval.Event) {})
+		feed(p, []byte(begun+"\n"+message+"\n"+last+"\n"))
+		if r, err := p.Result(End{}); r.Usage.LowerBound != want || r.Usage.Turns != 1 || err != nil {
+			t.Errorf("%s: usage %+v, %v; want lower bound %v", last, r.Usage, err, want)
+		}
+	}
+}

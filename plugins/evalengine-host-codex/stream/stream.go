@@ -296,9 +296,13 @@ func (p *Parser) usage() eval.Usage {
 			u = d
 		}
 	}
-	u.Source, u.LowerBound = "host", !p.completed()
+	// A turn that took no tokens was not counted.
+	u.Source, u.LowerBound = "host", !p.completed() || u.Turns > 0 && u.InputTokens+u.OutputTokens == 0
 	return u
 }
+
+// Ended reports whether the turn's closing event was read.
+func (p *Parser) Ended() bool { return p.done != nil }
 
 func (p *Parser) completed() bool { return p.done != nil && p.done.Type == "turn.completed" }
 
