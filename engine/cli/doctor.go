@@ -136,6 +136,9 @@ func (a *app) showCheckups(list []checkup) {
 		mark := "ok     "
 		if !c.OK {
 			mark = "missing"
+			if c.Group == "plugins" && c.Install == "" {
+				mark = "broken " // it is there
+			}
 		}
 		fmt.Fprintf(a.out, "  %s  %-26s %-22s %s\n", mark, c.Name, c.Version, c.Detail)
 		if c.Install != "" {

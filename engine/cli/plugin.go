@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -57,6 +58,10 @@ func (a *app) describePlugins(ctx context.Context) []pluginInfo {
 		cancel()
 		if err != nil {
 			info.Error = err.Error()
+			var f *eval.Fault
+			if errors.As(err, &f) && f.Detail != "" {
+				info.Error = f.Detail
+			}
 		} else {
 			info.Description, info.Version = &desc, desc.Version
 			info.SHA256 = pool.Component(b.Kind, b.Name).SHA256

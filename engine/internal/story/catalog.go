@@ -96,6 +96,10 @@ func (c *catalog) fetch(ctx context.Context) error {
 // named is an error with what it is about, which most say themselves.
 func named(kind, name string, err error) string {
 	text := err.Error()
+	var f *eval.Fault
+	if errors.As(err, &f) && f.Detail != "" {
+		text = f.Detail // its cause says nothing to whoever wrote the suite
+	}
 	if strings.Contains(text, strconv.Quote(name)) {
 		return upperFirst(text)
 	}

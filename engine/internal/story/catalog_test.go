@@ -53,7 +53,7 @@ func (c *fakeCatalog) Host(_ context.Context, driver, sha string) (eval.Descript
 	case "oneshot":
 		return eval.Description{Name: driver}, nil
 	case "broken":
-		return eval.Description{}, errors.New("the plugin ended before its handshake")
+		return eval.Description{}, &eval.Fault{Cause: eval.CausePlugin, Retry: eval.RetryStop, Detail: "the plugin ended before its handshake"}
 	case "badschema":
 		return eval.Description{Capabilities: []string{eval.CapMultiTurn}, Schema: eval.Schema{Attributes: []eval.Attribute{{Name: "x", Type: "lits(string)"}}}}, nil
 	}
