@@ -142,15 +142,12 @@ func (d *Draft) commit(rec *eval.Record, b Bundle, red Redactor) error {
 		return ErrExists
 	}
 	settled := d.sums != nil
-	if !settled {
-		if err := d.gather(b, red); err != nil {
-			return err
-		}
+	w := &writer{dir: d.dir, red: red}
+	err := d.write(w, rec, b)
+	if serr := w.sync(); err == nil {
+		err = serr
 	}
-	prepareRecord(rec)
-	rec.Files = d.sums
-	w := writer{dir: d.dir, red: red}
-	if err := w.record(rec); err != nil {
+	if err != nil {
 		return err
 	}
 	if settled {
@@ -161,8 +158,19 @@ func (d *Draft) commit(rec *eval.Record, b Bundle, red Redactor) error {
 	return os.Rename(d.dir, d.run.TrialDir(d.id))
 }
 
+func (d *Draft) write(w *writer, rec *eval.Record, b Bundle) error {
+	if d.sums == nil {
+		if err := d.gather(w, b); err != nil {
+			return err
+		}
+	}
+	prepareRecord(rec)
+	rec.Files = d.sums
+	return w.record(rec)
+}
+
 // gather puts all files of the draft in their final form.
-func (d *Draft) gather(b Bundle, red Redactor) error {
+func (d *Draft) gather(w *writer, b Bundle) error {
 	for _, l := range d.logs {
 		if err := l.close(); err != nil {
 			return err
@@ -172,7 +180,7 @@ func (d *Draft) gather(b Bundle, red Redactor) error {
 	if err != nil {
 		return err
 	}
-	w := writer{dir: d.dir, red: red, sums: map[string]string{}}
+	w.sums = map[string]string{}
 	if !fresh {
 		if err := w.found(); err != nil {
 			return err
@@ -193,11 +201,13 @@ func (d *Draft) Discard() error {
 	return os.RemoveAll(d.dir)
 }
 
-// writer puts a trial's files into its draft folder and sums them up.
+// writer puts a trial's files into its draft folder and sums them up. The caller
+// must call sync.
 type writer struct {
-	dir  string
-	red  Redactor
-	sums map[string]string
+	dir   string
+	red   Redactor
+	sums  map[string]string
+	files []*os.File // written, not synced
 }
 
 // found takes in the files that were written while the trial ran. Links and
@@ -295,13 +305,24 @@ func (w *writer) put(name string, b []byte) error {
 	if err != nil {
 		return err
 	}
+	w.files = append(w.files, f)
 	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
+	return err
+}
+
+// sync makes what was put durable. It does so at the end, and not file by file,
+// because then the system writes the folder once.
+func (w *writer) sync() error {
+	var err error
+	for _, f := range w.files {
+		if serr := f.Sync(); err == nil {
+			err = serr
+		}
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
 	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
+	w.files = nil
 	return err
 }
 

@@ -29,15 +29,19 @@ type settled struct {
 // it can be scored also when this process ends: [Run.Settled] finds it. Commit
 // then writes the record alone and takes no bundle.
 func (d *Draft) Settle(evidence any, b Bundle, red Redactor) error {
-	if err := d.gather(b, red); err != nil {
+	w := &writer{dir: d.dir, red: red}
+	err := d.gather(w, b)
+	if serr := w.sync(); err == nil {
+		err = serr
+	}
+	if err != nil {
 		return fmt.Errorf("trial %s: %w", d.id, err)
 	}
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(evidence)
+	err = enc.Encode(evidence)
 	if err == nil {
-		w := writer{dir: d.dir, red: red}
 		var whole []byte
 		if whole, err = json.Marshal(settled{Files: d.sums, Evidence: w.clean(raw.Bytes())}); err == nil {
 			// Neither synced nor renamed: evidence that a crash left half is known by
