@@ -209,7 +209,7 @@ func TestHostsSortFailures(t *testing.T) {
 		{"auth-401", "", eval.StatusErrored, "auth", ""},
 		{"forbidden-403", "", eval.StatusErrored, "auth", ""},
 		{"billing-400", "", eval.StatusErrored, "billing", ""},
-		{"quota-429", "", eval.StatusErrored, "rate_limit", "billing"},
+		{"quota-429", "", eval.StatusErrored, "billing", ""},
 		{"model-not-found-404", "", eval.StatusErrored, "model", ""},
 		{"ratelimit-429", "", eval.StatusErrored, "rate_limit", ""},
 		{"server-500", "", eval.StatusErrored, "server", ""},

@@ -149,6 +149,7 @@ func TestStatusFault(t *testing.T) {
 		{404, "no", eval.Fault{Cause: eval.CauseModel, Retry: eval.RetryStop}},
 		{400, "bad", eval.Fault{Cause: eval.CauseBadRequest, Retry: eval.RetryStop}},
 		{400, "Your credit balance is too low", eval.Fault{Cause: eval.CauseBilling, Retry: eval.RetryStop}},
+		{429, "You have reached your specified API usage limits.", eval.Fault{Cause: eval.CauseBilling, Retry: eval.RetryStop}},
 		{402, "pay", eval.Fault{Cause: eval.CauseBilling, Retry: eval.RetryStop}},
 		{422, "bad", eval.Fault{Cause: eval.CauseBadRequest, Retry: eval.RetryStop}},
 		{429, "Please try again in 1.2s.", eval.Fault{Cause: eval.CauseRateLimit, Retry: eval.RetryTrial, RetryAfter: 1200 * time.Millisecond}},

@@ -47,7 +47,7 @@ func StatusFault(status int, detail string) *eval.Fault {
 }
 
 var (
-	billing    = regexp.MustCompile(`(?i)credit balance|insufficient_quota|quota exceeded|exceeded your current quota|billing`)
+	billing    = regexp.MustCompile(`(?i)credit balance|specified API usage limits|insufficient_quota|quota exceeded|exceeded your current quota|billing`)
 	retryAfter = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d{1,6}(?:\.\d{1,6})?) ?(ms|s|m|sec|seconds?|minutes?)\b`)
 	statusText = regexp.MustCompile(`(?i)(?:\bHTTP|\bstatus(?: code)?|API Error)[ :=]{1,3}(?:HTTP[/ ][\d. ]{0,4})?([45]\d\d)\b|\(([45]\d\d)\)`)
 )
