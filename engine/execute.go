@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,7 +167,7 @@ func (r *run) listTools(ctx context.Context, name string) ([]eval.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(r.temp, "preflight-*")
+	dir, err := os.MkdirTemp(r.temp.Path, "preflight-*")
 	if err != nil {
 		return nil, err
 	}
@@ -198,4 +200,11 @@ func (r *run) environ(names []string) map[string]string {
 		}
 	}
 	return env
+}
+
+// nonce is unguessable and unique.
+func nonce() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
 }

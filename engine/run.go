@@ -17,6 +17,7 @@ import (
 	"github.com/evalengine/evalengine/engine/internal/gateway"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
 	"github.com/evalengine/evalengine/engine/internal/redact"
+	"github.com/evalengine/evalengine/engine/internal/scratch"
 	"github.com/evalengine/evalengine/engine/internal/summary"
 	"github.com/evalengine/evalengine/engine/internal/trial"
 	"github.com/evalengine/evalengine/engine/internal/wasm"
@@ -97,7 +98,7 @@ type run struct {
 	p       *Plan
 	o       RunOptions
 	hub     *gateway.Hub
-	temp    string
+	temp    *scratch.Folder
 	secrets *redact.Set
 	modules map[string]*wasm.Module
 	info    eval.Run
@@ -118,12 +119,15 @@ func (e *Engine) begin(ctx context.Context, s *eval.Suite, p *Plan, o RunOptions
 		return nil, err
 	}
 	var err error
-	if r.temp, err = os.MkdirTemp("", "evalengine-"); err != nil {
+	for _, left := range e.Sweep() {
+		e.o.Logger.Warn("swept what a killed run left", "path", left.Path, "processes", left.Processes)
+	}
+	if r.temp, err = scratch.New(os.TempDir()); err != nil {
 		return nil, fmt.Errorf("temporary folder: %w", err)
 	}
 	r.hub, err = gateway.Listen(context.WithoutCancel(ctx), r.gatewayOptions())
 	if err != nil {
-		os.RemoveAll(r.temp)
+		r.temp.Close()
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	return r, nil
@@ -140,8 +144,8 @@ func (r *run) end() {
 	if err := r.hub.Close(); err != nil {
 		r.e.o.Logger.Warn("gateway", "error", err)
 	}
-	if err := os.RemoveAll(r.temp); err != nil {
-		r.e.o.Logger.Warn("temporary folder stays", "path", r.temp, "error", err)
+	if err := r.temp.Close(); err != nil {
+		r.e.o.Logger.Warn("temporary folder stays", "path", r.temp.Path, "error", err)
 	}
 }
 
@@ -218,7 +222,7 @@ func (r *run) ready() {
 	}
 	r.runner = &trial.Runner{
 		Suite: r.s, Ledger: r.ledger, Plugins: r.e.pool, Hub: r.hub, Modules: r.modules, Secrets: r.secrets,
-		Environ: r.e.o.Environ, Temp: r.temp, Versions: r.versions(), Logger: r.e.o.Logger,
+		Environ: r.e.o.Environ, Temp: r.temp.Path, Versions: r.versions(), Logger: r.e.o.Logger,
 		Observe: r.o.Observe, Bodies: r.o.Bodies,
 	}
 	if r.o.Started != nil {

@@ -26,15 +26,25 @@ type checkup struct {
 }
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	sweep := false
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is installed, what is missing, and how to get it",
 		Long: `Say which hosts, plugins, scorer modules, keys and browsers are there, with their
-versions, and for what is missing the command that installs it. Nothing is changed.`,
+versions, and for what is missing the command that installs it. Nothing is changed
+unless --sweep is given: then the temporary folders and processes that killed runs
+left are removed. Every run does that before it begins.`,
 		Example: "  evalengine doctor",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list := a.checkups(cmd.Context())
+			if sweep {
+				found, err := a.sweep()
+				if err != nil {
+					return err
+				}
+				list = append(list, found...)
+			}
 			if a.json {
 				return a.writeJSON(list)
 			}
@@ -42,6 +52,24 @@ versions, and for what is missing the command that installs it. Nothing is chang
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&sweep, "sweep", false, "remove what killed runs left")
+	return cmd
+}
+
+func (a *app) sweep() ([]checkup, error) {
+	e, err := a.engine(1)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	var list []checkup
+	for _, left := range e.Sweep() {
+		list = append(list, checkup{Group: "swept", Name: left.Path, OK: true, Detail: fmt.Sprintf("%d processes ended", len(left.Processes))})
+	}
+	if len(list) == 0 {
+		list = []checkup{{Group: "swept", Name: "nothing", OK: true, Detail: "no killed run left anything"}}
+	}
+	return list, nil
 }
 
 func (a *app) checkups(ctx context.Context) []checkup {

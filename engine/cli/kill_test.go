@@ -88,6 +88,10 @@ func TestKillAndResume(t *testing.T) {
 		if left := children(dir); len(left) > 0 {
 			t.Errorf("processes left: %q", left)
 		}
+		// What the killed ones left there was swept by the last.
+		if left, _ := filepath.Glob(filepath.Join(dir, "tmp", "evalengine-run-*")); len(left) > 0 {
+			t.Errorf("temporary folders left: %v", left)
+		}
 		if t.Failed() {
 			return
 		}
