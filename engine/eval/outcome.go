@@ -17,8 +17,12 @@ const (
 	Refused Outcome = "refused"
 	// MaxTurns: the agent used up its turns.
 	MaxTurns Outcome = "max_turns"
-	// MaxBudget: the agent used up its own budget.
+	// MaxBudget: the agent used up its own budget, or the trial's.
 	MaxBudget Outcome = "max_budget"
+	// MaxTokensTotal: the agent used up the trial's tokens.
+	MaxTokensTotal Outcome = "max_tokens_total"
+	// MaxBytes: the tools returned as much as the trial allows.
+	MaxBytes Outcome = "max_bytes"
 	// MaxOutput: one answer passed the model's output limit.
 	MaxOutput Outcome = "max_output"
 	// ContextExceeded: the conversation passed the model's context window.

@@ -28,6 +28,7 @@ type Run struct {
 	Retries     int           `json:"retries"`
 	Concurrency int           `json:"concurrency"`
 	BudgetUSD   float64       `json:"budget_usd,omitempty"`
+	MaxTrials   int           `json:"max_trials,omitempty"`
 	// TimeoutForAll says that Timeout goes before the stories' own.
 	TimeoutForAll bool              `json:"timeout_for_all,omitempty"`
 	Vars          map[string]string `json:"vars,omitempty"`
@@ -52,6 +53,20 @@ const (
 	RunInterrupted Completion = "interrupted"
 )
 
+// Stop is why a run ended before all of its plan was run. The zero Stop is a run
+// that went through its plan.
+type Stop string
+
+// Stops of a run.
+const (
+	StopBudget      Stop = "budget"      // another trial could have passed the run's budget
+	StopTrials      Stop = "trials"      // max_trials were started
+	StopFailFast    Stop = "fail_fast"   // a trial failed
+	StopCircuit     Stop = "circuit"     // too many faults in a row: the rest of a part was skipped
+	StopInterrupted Stop = "interrupted" // someone stopped it
+	StopStore       Stop = "store"       // a record could not be written
+)
+
 // Summary is the fold of a run's records: summary.json.
 type Summary struct {
 	Schema     int        `json:"schema"`
@@ -61,6 +76,9 @@ type Summary struct {
 	StartedAt  time.Time  `json:"started_at"`
 	FinishedAt time.Time  `json:"finished_at"`
 	Completion Completion `json:"completion"`
+	// Stopped is why not all of the plan was run, StopReason says it in a sentence.
+	Stopped    Stop   `json:"stopped,omitempty"`
+	StopReason string `json:"stop_reason,omitempty"`
 	// Planned is how many trials the plan has; Trials counts those recorded.
 	Planned  int            `json:"planned"`
 	Trials   Tally          `json:"trials"`

@@ -20,6 +20,15 @@ type Suite struct {
 	Retries int
 	// BudgetUSD ends the run before it is passed; 0 is no budget.
 	BudgetUSD float64
+	// MaxTrials is how many trials one call of run or resume starts; 0 is all.
+	MaxTrials int
+	// Circuit is how many infrastructure faults in a row make the engine skip
+	// what is left of a host, a provider or a target; 0 is never.
+	Circuit int
+	// Limits are the caps of one trial; a story overrides them.
+	Limits Limits
+	// Providers bound what all hosts of a provider do at once.
+	Providers []ProviderConfig
 
 	Hosts   []HostConfig
 	Targets []TargetConfig
@@ -68,6 +77,9 @@ type HostConfig struct {
 	Capabilities []string
 	// Env names the variables of the engine's environment that the agent gets.
 	Env []string
+	// Concurrency is how many trials of the host run at once; 0 is as many as the
+	// run has.
+	Concurrency int
 	// Config has the plugin's attributes as one JSON object, checked.
 	Config JSON
 	// SHA256 pins the plugin binary; empty is not pinned.
@@ -141,9 +153,10 @@ type Story struct {
 	Uses     []ScorerUse
 	Captures []Capture
 	Gold     *Gold
-	// Repeats and Timeout override the suite's where not zero.
+	// Repeats, Timeout and each of Limits override the suite's where not zero.
 	Repeats int
 	Timeout time.Duration
+	Limits  Limits
 	Source  Source
 }
 

@@ -53,6 +53,8 @@ type Run struct {
 	Paths []string `protobuf:"bytes,19,rep,name=paths,proto3" json:"paths,omitempty"`
 	// timeout_ns goes before the stories' own.
 	TimeoutForAll bool `protobuf:"varint,20,opt,name=timeout_for_all,json=timeoutForAll,proto3" json:"timeout_for_all,omitempty"`
+	// How many trials one call starts; absent for all.
+	MaxTrials     int32 `protobuf:"varint,21,opt,name=max_trials,json=maxTrials,proto3" json:"max_trials,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -225,6 +227,13 @@ func (x *Run) GetTimeoutForAll() bool {
 		return x.TimeoutForAll
 	}
 	return false
+}
+
+func (x *Run) GetMaxTrials() int32 {
+	if x != nil {
+		return x.MaxTrials
+	}
+	return 0
 }
 
 type SuiteFile struct {
@@ -579,8 +588,9 @@ type Attempt struct {
 	N         int32                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	Seconds   float64                `protobuf:"fixed64,3,opt,name=seconds,proto3" json:"seconds,omitempty"`
-	// completed, refused, max_turns, max_budget, max_output, context_exceeded,
-	// timeout or gave_up; absent where the agent never began.
+	// completed, refused, max_turns, max_tokens_total, max_bytes, max_budget,
+	// max_output, context_exceeded, timeout or gave_up; absent where the agent
+	// never began.
 	Outcome string `protobuf:"bytes,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	// Why the attempt is no evidence of the agent; absent where it is.
 	Fault         *v1.Fault `protobuf:"bytes,5,opt,name=fault,proto3" json:"fault,omitempty"`
@@ -1254,12 +1264,16 @@ type Summary struct {
 	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	FinishedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
 	// complete, incomplete or interrupted.
-	Completion    string          `protobuf:"bytes,7,opt,name=completion,proto3" json:"completion,omitempty"`
-	Planned       int32           `protobuf:"varint,8,opt,name=planned,proto3" json:"planned,omitempty"`
-	Trials        *Tally          `protobuf:"bytes,9,opt,name=trials,proto3" json:"trials,omitempty"`
-	Arms          []*Arm          `protobuf:"bytes,10,rep,name=arms,proto3" json:"arms,omitempty"`
-	Findings      []*FindingCount `protobuf:"bytes,11,rep,name=findings,proto3" json:"findings,omitempty"`
-	Usage         *v1.Usage       `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
+	Completion string          `protobuf:"bytes,7,opt,name=completion,proto3" json:"completion,omitempty"`
+	Planned    int32           `protobuf:"varint,8,opt,name=planned,proto3" json:"planned,omitempty"`
+	Trials     *Tally          `protobuf:"bytes,9,opt,name=trials,proto3" json:"trials,omitempty"`
+	Arms       []*Arm          `protobuf:"bytes,10,rep,name=arms,proto3" json:"arms,omitempty"`
+	Findings   []*FindingCount `protobuf:"bytes,11,rep,name=findings,proto3" json:"findings,omitempty"`
+	Usage      *v1.Usage       `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
+	// budget, trials, fail_fast, circuit, interrupted or store; absent where the
+	// run went through its plan.
+	Stopped       string `protobuf:"bytes,13,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	StopReason    string `protobuf:"bytes,14,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1376,6 +1390,20 @@ func (x *Summary) GetUsage() *v1.Usage {
 		return x.Usage
 	}
 	return nil
+}
+
+func (x *Summary) GetStopped() string {
+	if x != nil {
+		return x.Stopped
+	}
+	return ""
+}
+
+func (x *Summary) GetStopReason() string {
+	if x != nil {
+		return x.StopReason
+	}
+	return ""
 }
 
 type Tally struct {
@@ -1812,7 +1840,7 @@ var File_evalengine_file_v1_file_proto protoreflect.FileDescriptor
 
 const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\n" +
-	"\x1devalengine/file/v1/file.proto\x12\x12evalengine.file.v1\x1a!evalengine/record/v1/record.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x84\x06\n" +
+	"\x1devalengine/file/v1/file.proto\x12\x12evalengine.file.v1\x1a!evalengine/record/v1/record.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa3\x06\n" +
 	"\x03Run\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -1840,7 +1868,9 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x04vars\x18\x11 \x03(\v2!.evalengine.file.v1.Run.VarsEntryR\x04vars\x12\x10\n" +
 	"\x03dir\x18\x12 \x01(\tR\x03dir\x12\x14\n" +
 	"\x05paths\x18\x13 \x03(\tR\x05paths\x12&\n" +
-	"\x0ftimeout_for_all\x18\x14 \x01(\bR\rtimeoutForAll\x1a7\n" +
+	"\x0ftimeout_for_all\x18\x14 \x01(\bR\rtimeoutForAll\x12\x1d\n" +
+	"\n" +
+	"max_trials\x18\x15 \x01(\x05R\tmaxTrials\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"7\n" +
@@ -1952,7 +1982,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\finput_schema\x18\x04 \x01(\v2\x16.google.protobuf.ValueR\vinputSchema\x128\n" +
 	"\vannotations\x18\x05 \x01(\v2\x16.google.protobuf.ValueR\vannotations\x12\x1a\n" +
 	"\brequires\x18\x06 \x03(\tR\brequires\x12 \n" +
-	"\vdestructive\x18\a \x01(\bR\vdestructive\"\xec\x03\n" +
+	"\vdestructive\x18\a \x01(\bR\vdestructive\"\xa7\x04\n" +
 	"\aSummary\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x14\n" +
@@ -1972,7 +2002,10 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x04arms\x18\n" +
 	" \x03(\v2\x17.evalengine.file.v1.ArmR\x04arms\x12<\n" +
 	"\bfindings\x18\v \x03(\v2 .evalengine.file.v1.FindingCountR\bfindings\x121\n" +
-	"\x05usage\x18\f \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\"\xfb\x01\n" +
+	"\x05usage\x18\f \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\x12\x18\n" +
+	"\astopped\x18\r \x01(\tR\astopped\x12\x1f\n" +
+	"\vstop_reason\x18\x0e \x01(\tR\n" +
+	"stopReason\"\xfb\x01\n" +
 	"\x05Tally\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x16\n" +
 	"\x06passed\x18\x02 \x01(\x05R\x06passed\x12\x16\n" +
