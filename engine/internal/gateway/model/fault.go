@@ -20,6 +20,10 @@ func (f Facts) Fault() *eval.Fault {
 		return nil
 	}
 	fault := r.cause()
+	if fault.Cause == eval.CauseBadRequest && f.Turns > 0 {
+		// The settings were good for an earlier request: other trials may go well.
+		fault.Retry = eval.RetryNever
+	}
 	fault.RetryAfter = r.RetryAfter
 	if r.Status >= 300 {
 		fault.Status = r.Status
