@@ -3,17 +3,12 @@
 package redact
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
+	"io"
 	"slices"
-	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // MinLength is the fewest characters that a secret may have: a shorter one
@@ -24,16 +19,16 @@ const MinLength = 8
 // make the secret longer, or do not declare it one.
 var ErrShort = errors.New("a secret must have at least 8 characters")
 
-// Mark is what stands in a secret's place.
+// Mark is what stands in a secret's place. It is no longer than any secret, so
+// that redacting never makes a text longer.
 const Mark = "[secret]"
 
 // Set is the secret values known so far. It is safe for concurrent use; the
 // zero Set knows none.
 type Set struct {
-	mu       sync.RWMutex
-	values   map[string]bool
-	forms    [][]byte
-	replacer *strings.Replacer
+	mu     sync.RWMutex
+	values map[string]bool
+	index  index
 }
 
 // Add makes value a secret. The empty value is ignored.
@@ -41,7 +36,7 @@ func (s *Set) Add(name, value string) error {
 	if value == "" {
 		return nil
 	}
-	if len(value) < MinLength {
+	if utf8.RuneCountInString(value) < MinLength {
 		return fmt.Errorf("%s: %w", name, ErrShort)
 	}
 	s.mu.Lock()
@@ -53,108 +48,158 @@ func (s *Set) Add(name, value string) error {
 		s.values = map[string]bool{}
 	}
 	s.values[value] = true
-	for _, f := range forms(value) {
-		s.forms = append(s.forms, []byte(f))
+	for _, p := range patterns(value) {
+		s.index.add(p)
 	}
-	// Longer forms first: a form may hold another.
-	slices.SortStableFunc(s.forms, func(a, b []byte) int { return len(b) - len(a) })
-	pairs := make([]string, 0, 2*len(s.forms))
-	for _, f := range s.forms {
-		pairs = append(pairs, string(f), Mark)
-	}
-	s.replacer = strings.NewReplacer(pairs...)
 	return nil
-}
-
-// forms are the ways in which value may stand in a text.
-func forms(value string) []string {
-	out := []string{value}
-	add := func(f string) {
-		if f != "" && !slices.Contains(out, f) {
-			out = append(out, f)
-		}
-	}
-	quoted, _ := json.Marshal(value)
-	add(string(quoted[1 : len(quoted)-1]))
-	var plain bytes.Buffer
-	enc := json.NewEncoder(&plain)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(value) == nil {
-		add(strings.Trim(strings.TrimSpace(plain.String()), `"`))
-	}
-	add(url.QueryEscape(value))
-	add(url.PathEscape(value))
-	add(hex.EncodeToString([]byte(value)))
-	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		for _, f := range encodings(e, value) {
-			add(f)
-		}
-	}
-	return out
-}
-
-// encodings are the base64 texts of value at each of the three places that it
-// can have in a longer input, without the characters that its neighbours touch.
-func encodings(e *base64.Encoding, value string) []string {
-	out := []string{e.WithPadding(base64.NoPadding).EncodeToString([]byte(value))}
-	for shift := range 3 {
-		text := e.WithPadding(base64.NoPadding).EncodeToString(append(make([]byte, shift), value...))
-		from := []int{0, 2, 3}[shift]
-		to := len(text)
-		if (shift+len(value))%3 != 0 {
-			to--
-		}
-		if to-from >= MinLength {
-			out = append(out, text[from:to])
-		}
-	}
-	return out
 }
 
 // String returns text with every secret replaced by [Mark].
 func (s *Set) String(text string) string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.replacer == nil {
-		return text
+	if b := []byte(text); !s.none() && s.Has(b) {
+		return string(s.Bytes(b))
 	}
-	return s.replacer.Replace(text)
+	return text
 }
 
 // Has reports whether b holds a secret in any of its forms.
 func (s *Set) Has(b []byte) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, f := range s.forms {
-		if bytes.Contains(b, f) {
-			return true
-		}
-	}
-	return false
+	from, _ := s.index.find(b, 0, len(b))
+	return from >= 0
 }
 
 // Bytes returns b with every secret replaced; b itself where there is none.
 func (s *Set) Bytes(b []byte) []byte {
-	if !s.Has(b) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	from, to := s.index.find(b, 0, len(b))
+	if from < 0 {
 		return b
 	}
-	return []byte(s.String(string(b)))
+	out := make([]byte, 0, len(b))
+	done := 0
+	for from >= 0 {
+		out = append(append(out, b[done:from]...), Mark...)
+		done = to
+		from, to = s.index.find(b, done, len(b))
+	}
+	return append(out, b[done:]...)
 }
 
-// File rewrites the file in place where it holds a secret.
-func (s *Set) File(path string) error {
+func (s *Set) none() bool {
 	s.mu.RLock()
-	none := s.replacer == nil
-	s.mu.RUnlock()
-	if none {
-		return nil
+	defer s.mu.RUnlock()
+	return len(s.values) == 0
+}
+
+// Writer returns a writer that takes secrets out of each write on its own and
+// passes it on to w. Whoever writes to it must write what belongs together at
+// once, such as a line.
+func (s *Set) Writer(w io.Writer) io.Writer { return &writer{set: s, w: w} }
+
+type writer struct {
+	set *Set
+	w   io.Writer
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if _, err := w.w.Write(w.set.Bytes(p)); err != nil {
+		return 0, err
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
+	return len(p), nil
+}
+
+// index finds patterns by the first bytes of their plain form.
+type index struct {
+	// pairs has a bit for each two bytes that a pattern can begin with.
+	pairs [1 << 16 / 64]uint64
+	// byPair and byFirst are the patterns by their plain beginning.
+	byPair  map[uint16][]*pattern
+	byFirst map[byte][]*pattern
+	// longest is how long the longest form of any pattern can be.
+	longest int
+}
+
+func (x *index) add(p *pattern) {
+	if x.byPair == nil {
+		x.byPair, x.byFirst = map[uint16][]*pattern{}, map[byte][]*pattern{}
 	}
-	if !s.Has(b) {
-		return nil
+	for _, pair := range p.beginnings() {
+		x.pairs[pair/64] |= 1 << (pair % 64)
+		x.byPair[pair] = append(x.byPair[pair], p)
 	}
-	return os.WriteFile(path, s.Bytes(b), 0o600)
+	for _, c := range p.units[0].firsts() {
+		if !slices.Contains(x.byFirst[c], p) {
+			x.byFirst[c] = append(x.byFirst[c], p)
+		}
+	}
+	x.longest = max(x.longest, p.longest())
+}
+
+// find returns the first secret of b that begins in [from, limit), joined with
+// those that begin within it; -1 where there is none.
+func (x *index) find(b []byte, from, limit int) (start, end int) {
+	if x.longest == 0 {
+		return -1, -1
+	}
+	for i := from; i < limit; i++ {
+		s, e := x.at(b, from, i)
+		if e < 0 {
+			continue
+		}
+		for j := i + 1; j < min(e, limit); j++ {
+			_, more := x.at(b, j, j)
+			e = max(e, more)
+		}
+		return s, e
+	}
+	return -1, -1
+}
+
+// at returns the longest secret that begins at b[i], whose start may be a
+// backslash before it that escapes its first character; an end of -1 where none
+// begins there. Nothing before floor is taken.
+func (x *index) at(b []byte, floor, i int) (start, end int) {
+	end = -1
+	try := func(list []*pattern) {
+		for _, p := range list {
+			if e := p.match(b, i); e > end {
+				end = e
+			}
+		}
+	}
+	c := b[i]
+	switch {
+	case c == '\\':
+		if i > floor && b[i-1] == '\\' {
+			// The run was tried as a whole; a secret may begin with a part of it.
+			try(x.byFirst['\\'])
+			break
+		}
+		for _, first := range escaped(b, i) {
+			try(x.byFirst[first])
+		}
+	case c == '%':
+		try(x.byFirst['%'])
+		if v, _, ok := percent(b, i); ok && v != '%' {
+			try(x.byFirst[v])
+		}
+	case i+1 < len(b):
+		pair := uint16(c)<<8 | uint16(b[i+1])
+		if x.pairs[pair/64]&(1<<(pair%64)) != 0 {
+			try(x.byPair[pair])
+		}
+	}
+	if end < 0 {
+		return i, -1
+	}
+	// A text may have a backslash before the secret's first character, and a
+	// backslash before the mark would break a JSON string.
+	run := 0
+	for i-run > floor && b[i-run-1] == '\\' {
+		run++
+	}
+	return i - run%2, end
 }

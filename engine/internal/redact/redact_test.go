@@ -1,14 +1,18 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 func TestString(t *testing.T) {
@@ -57,20 +61,140 @@ func TestAddShort(t *testing.T) {
 	}
 }
 
-func TestFile(t *testing.T) {
+// formsOf are the forms in which a value is met in what agents and servers write.
+func formsOf(value string) []string {
+	once, _ := json.Marshal(value)
+	twice, _ := json.Marshal(string(once))
+	thrice, _ := json.Marshal(string(twice))
+	inner := func(b []byte) string { return strings.Trim(string(b), `"`) }
+	var units, upper, percents strings.Builder
+	for _, u := range utf16.Encode([]rune(value)) {
+		fmt.Fprintf(&units, `\u%04x`, u)
+		fmt.Fprintf(&upper, `\u%04X`, u)
+	}
+	for _, c := range []byte(value) {
+		fmt.Fprintf(&percents, "%%%02x", c)
+	}
+	out := []string{
+		value, inner(once), strings.ReplaceAll(inner(once), "/", `\/`), units.String(), upper.String(), strings.ReplaceAll(units.String(), `\`, `\\`),
+		strings.Trim(strconv.Quote(value), `"`), url.QueryEscape(value), url.PathEscape(value), url.QueryEscape(url.QueryEscape(value)),
+		strings.ToLower(url.QueryEscape("")) + percents.String(), strings.ToUpper(percents.String()),
+		hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value))),
+		base64.StdEncoding.EncodeToString([]byte(value)), base64.URLEncoding.EncodeToString([]byte(value)),
+		url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(value))),
+	}
+	// Quotes were trimmed from the outside alone.
+	return append(out, string(twice[3:len(twice)-3]), string(thrice[7:len(thrice)-7]))
+}
+
+// Every form of a secret goes, and what is around it stays.
+func TestForms(t *testing.T) {
+	for _, value := range []string{secretText, "correct-horse-battery", `C:\\nightly\token`, "äöüßéèêë", "key\xffwith\xfebytes"} {
+		var s Set
+		if err := s.Add("k", value); err != nil {
+			t.Fatal(err)
+		}
+		for i, form := range formsOf(value) {
+			if !utf8.ValidString(value) && strings.Contains(form, `\u`) {
+				continue // what is no text has no such form
+			}
+			got := s.String("before " + form + ". after")
+			// The padding of base64 says nothing of the secret.
+			got = strings.NewReplacer("=", "", "%3D", "").Replace(got)
+			if want := "before [secret]. after"; got != want {
+				t.Errorf("form %d of %q: %q becomes %q; want %q", i, value, form, got, want)
+			}
+		}
+	}
+}
+
+// Base64 of a long secret is wrapped into lines by the tools that make it.
+func TestWrappedBase64(t *testing.T) {
+	value := strings.Repeat("long-secret-", 20)
 	var s Set
-	path := filepath.Join(t.TempDir(), "log")
-	if err := os.WriteFile(path, []byte("x secret-value y"), 0o600); err != nil {
+	if err := s.Add("k", value); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Add("k", "secret-value"); err != nil {
-		t.Fatal(err)
+	code := base64.StdEncoding.EncodeToString([]byte(value))
+	for _, sep := range []string{"\n", "\r\n", `\n`, `\r\n`, `\\n`} {
+		var lines []string
+		for rest := code; rest != ""; {
+			n := min(76, len(rest))
+			lines, rest = append(lines, rest[:n]), rest[n:]
+		}
+		if got := s.String("<" + strings.Join(lines, sep) + ">"); got != "<[secret]>" {
+			t.Errorf("lines ended by %q become %q", sep, got)
+		}
 	}
-	if err := s.File(path); err != nil {
-		t.Fatal(err)
+}
+
+// A JSON text stays one.
+func TestJSONStaysValid(t *testing.T) {
+	var s Set
+	for _, v := range []string{"nightly-token", `ends-with\`, `"quoted-token"`, secretText} {
+		if err := s.Add("k", v); err != nil {
+			t.Fatal(err)
+		}
 	}
-	got, _ := os.ReadFile(path)
-	if string(got) != "x [secret] y" {
-		t.Errorf("file = %q", got)
+	for _, v := range []string{
+		"nightly-token", "\nightly-token", `\nightly-token`, `\\nightly-token`, `ends-with\`, `ends-with\"x`, `ends-with\\"`,
+		`"quoted-token"`, `\"quoted-token"`, secretText, `\` + secretText + `\`,
+	} {
+		raw, _ := json.Marshal(v)
+		for range 4 {
+			got := s.Bytes(raw)
+			if !json.Valid(got) {
+				t.Errorf("%s becomes %s", raw, got)
+			}
+			if s.Has(got) {
+				t.Errorf("%s becomes %s, which has a secret", raw, got)
+			}
+			raw, _ = json.Marshal(string(raw))
+		}
 	}
+}
+
+// Secrets that lie over each other go whole.
+func TestOverlap(t *testing.T) {
+	var s Set
+	for _, v := range []string{"aaaa-bbbb-cccc", "cccc-dddd-eeee", "bbbb-cccc"} {
+		if err := s.Add("k", v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.String("<aaaa-bbbb-cccc-dddd-eeee>"); got != "<[secret]>" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func FuzzBytes(f *testing.F) {
+	for _, form := range formsOf(secretText) {
+		f.Add(secretText, []byte(form))
+	}
+	f.Add("nightly-token", []byte(`{"a":"x\nightly-token"}`))
+	f.Add(`ends-with\`, []byte(`{"a":"ends-with\\"}`))
+	f.Add("%25%25%25%25%25", []byte("%25252525252525"))
+	f.Fuzz(func(t *testing.T, value string, text []byte) {
+		var s Set
+		if s.Add("k", value) != nil || value == "" || len(value) > 200 {
+			return
+		}
+		got := s.Bytes(text)
+		if len(got) > len(text) {
+			t.Errorf("%q with secret %q grows to %q", text, value, got)
+		}
+		if strings.Contains(string(got), value) && !strings.Contains(Mark, value) && !strings.Contains(value, "[") && !strings.Contains(value, "]") {
+			t.Errorf("%q becomes %q, which has %q", text, got, value)
+		}
+		if json.Valid(text) && text[0] == '"' && !json.Valid(got) && json.Valid([]byte(`"`+value+`"`)) {
+			t.Errorf("%q with secret %q becomes %q", text, value, got)
+		}
+		var parts []byte
+		if err := s.stream(bytes.NewReader(text), func(b []byte, _ bool) error {
+			parts = append(parts, b...)
+			return nil
+		}); err != nil || !bytes.Equal(parts, got) {
+			t.Errorf("stream of %q = %q, %v; want %q", text, parts, err, got)
+		}
+	})
 }
