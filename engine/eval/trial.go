@@ -83,8 +83,8 @@ type Score struct {
 	Role      Role       `json:"role"`
 	Dimension Dimension  `json:"dimension"`
 	State     ScoreState `json:"state"`
-	// Value is in 0..1 and means nothing unless State is scored.
-	Value float64 `json:"value"`
+	// Value is in 0..1; absent unless State is scored: what was not measured is no 0.
+	Value *float64 `json:"value,omitempty"`
 	// Raw is the measured number in Unit, where there is one.
 	Raw  *float64 `json:"raw,omitempty"`
 	Unit string   `json:"unit,omitempty"`

@@ -65,7 +65,7 @@ func writeScore(w *writer, s *eval.Score) {
 	w.str(3, string(s.Role))
 	w.str(4, string(s.Dimension))
 	w.str(5, string(s.State))
-	w.double(6, s.Value)
+	w.doublePtr(6, s.Value)
 	w.doublePtr(7, s.Raw)
 	w.str(8, s.Unit)
 	w.bool(9, s.LowerIsBetter)
@@ -88,7 +88,7 @@ func readScore(r *reader, s *eval.Score) {
 		case 5:
 			s.State = eval.ScoreState(r.str())
 		case 6:
-			s.Value = r.double()
+			s.Value = r.doublePtr()
 		case 7:
 			s.Raw = r.doublePtr()
 		case 8:

@@ -21,7 +21,7 @@ func input() *eval.ScoreInput {
 		Answer: "answer", StateBefore: eval.JSON("1"), State: eval.JSON("2"),
 		Tools:     []eval.Tool{{Server: "x", Name: "t", Requires: []string{""}, Destructive: true}},
 		Pages:     []eval.Page{{Name: "p", Status: 200, HTML: []byte("<p>"), Image: []byte("png")}},
-		Scores:    []eval.Score{{Name: "n", Value: 1, Passed: new(bool), Evidence: []eval.Evidence{{Pointer: "/"}}}},
+		Scores:    []eval.Score{{Name: "n", Value: new(1.0), Passed: new(bool), Evidence: []eval.Evidence{{Pointer: "/"}}}},
 		GoldState: eval.JSON("3"), GoldPages: []eval.Page{{Name: "g"}},
 		Usage:            eval.Usage{Turns: -1, InputTokens: 1 << 40, CostUSD: &cost, Models: []string{"m", ""}},
 		HostCapabilities: []string{"c"}, Prompts: []string{"do"}, Outcome: eval.Completed, AgentSeconds: 2,

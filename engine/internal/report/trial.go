@@ -150,8 +150,8 @@ func (p *printer) scores(scores []eval.Score) {
 	for _, s := range scores {
 		mark, code := scoreMark(s)
 		value := string(s.State)
-		if s.State == eval.Scored {
-			value = number(s.Value)
+		if s.State == eval.Scored && s.Value != nil {
+			value = number(*s.Value)
 			if s.Raw != nil {
 				value = strings.TrimSpace(number(*s.Raw) + " " + s.Unit)
 			}

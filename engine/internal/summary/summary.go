@@ -131,17 +131,17 @@ func (a *arm) add(r *eval.Record) {
 	var order []eval.Dimension
 	for _, s := range r.Scores {
 		st := a.score(s)
-		switch s.State {
-		case eval.Scored:
-			v := s.Value
+		switch {
+		case s.State == eval.Scored && s.Value != nil:
+			v := *s.Value
 			if s.Role == eval.RoleMeasure && s.Raw != nil {
 				v = *s.Raw
 			}
 			push(st, r.Repeat, v)
-		case eval.ScoreErrored:
-			st.Errored++
-		default:
+		case s.State == eval.ScoreSkipped:
 			st.Skipped++
+		default:
+			st.Errored++
 		}
 		if s.Role != eval.RoleAssert {
 			continue

@@ -24,11 +24,11 @@ func assert(d eval.Dimension, passed *bool) eval.Score {
 	if *passed {
 		v = 1
 	}
-	return eval.Score{Name: "x/" + string(d), Role: eval.RoleAssert, Dimension: d, State: eval.Scored, Value: v, Passed: passed}
+	return eval.Score{Name: "x/" + string(d), Role: eval.RoleAssert, Dimension: d, State: eval.Scored, Value: &v, Passed: passed}
 }
 
 func quality(v float64) eval.Score {
-	return eval.Score{Name: "judge/visual", Role: eval.RoleJudge, Dimension: eval.DimensionQuality, State: eval.Scored, Value: v}
+	return eval.Score{Name: "judge/visual", Role: eval.RoleJudge, Dimension: eval.DimensionQuality, State: eval.Scored, Value: &v}
 }
 
 func fold(t *testing.T, records ...*eval.Record) *eval.Summary {

@@ -337,7 +337,7 @@ func TestRunBrokenCheckIsNoFailure(t *testing.T) {
 	st.Checks = []eval.Check{{Name: "x", Dimension: eval.DimensionOutcome, Condition: condition(func(eval.Facts) (bool, string, error) { return false, "", errors.New("no attribute") })}}
 	r, _ := runner(t, f, st)
 	rec, err := r.Run(t.Context(), hard)
-	if err != nil || rec.Status != eval.StatusErrored || rec.Cause != "scorer" || rec.Scores[0].State != eval.ScoreErrored {
+	if err != nil || rec.Status != eval.StatusErrored || rec.Cause != "scorer" || rec.Scores[0].State != eval.ScoreErrored || rec.Scores[0].Value != nil {
 		t.Errorf("Run = %+v, %v", rec, err)
 	}
 }

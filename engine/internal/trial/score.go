@@ -41,9 +41,9 @@ func (a *attempt) check() {
 		case err != nil:
 			s.State, s.Reason = eval.ScoreErrored, err.Error()
 		case passed:
-			s.Value, s.Passed, s.Reason = 1, &passed, "the condition holds"
+			s.Value, s.Passed, s.Reason = new(1.0), &passed, "the condition holds"
 		default:
-			s.Passed, s.Reason = &passed, message
+			s.Value, s.Passed, s.Reason = new(0.0), &passed, message
 		}
 		a.scores = append(a.scores, s)
 	}
@@ -118,7 +118,7 @@ func blank(u *eval.ScorerUse, m *wasm.Module) eval.Score {
 func (a *attempt) take(s *eval.Score, out eval.ScoreOutput) {
 	s.State, s.Reason, s.Evidence = out.State, out.Reason, out.Evidence
 	if out.State == eval.Scored {
-		s.Value, s.Raw, s.Passed = out.Value, out.Raw, out.Passed
+		s.Value, s.Raw, s.Passed = &out.Value, out.Raw, out.Passed
 	}
 	if out.Unit != "" {
 		s.Unit = out.Unit

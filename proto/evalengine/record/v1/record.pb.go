@@ -587,19 +587,20 @@ func (x *Fault) GetRetryAfterNs() int64 {
 }
 
 type Score struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Scorer        string                 `protobuf:"bytes,2,opt,name=scorer,proto3" json:"scorer,omitempty"`
-	Role          string                 `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
-	Dimension     string                 `protobuf:"bytes,4,opt,name=dimension,proto3" json:"dimension,omitempty"`
-	State         string                 `protobuf:"bytes,5,opt,name=state,proto3" json:"state,omitempty"`
-	Value         float64                `protobuf:"fixed64,6,opt,name=value,proto3" json:"value,omitempty"`
-	Raw           *float64               `protobuf:"fixed64,7,opt,name=raw,proto3,oneof" json:"raw,omitempty"`
-	Unit          string                 `protobuf:"bytes,8,opt,name=unit,proto3" json:"unit,omitempty"`
-	LowerIsBetter bool                   `protobuf:"varint,9,opt,name=lower_is_better,json=lowerIsBetter,proto3" json:"lower_is_better,omitempty"`
-	Passed        *bool                  `protobuf:"varint,10,opt,name=passed,proto3,oneof" json:"passed,omitempty"`
-	Reason        string                 `protobuf:"bytes,11,opt,name=reason,proto3" json:"reason,omitempty"`
-	Evidence      []*Evidence            `protobuf:"bytes,12,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Name      string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Scorer    string                 `protobuf:"bytes,2,opt,name=scorer,proto3" json:"scorer,omitempty"`
+	Role      string                 `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
+	Dimension string                 `protobuf:"bytes,4,opt,name=dimension,proto3" json:"dimension,omitempty"`
+	State     string                 `protobuf:"bytes,5,opt,name=state,proto3" json:"state,omitempty"`
+	// In 0..1; absent unless scored.
+	Value         *float64    `protobuf:"fixed64,6,opt,name=value,proto3,oneof" json:"value,omitempty"`
+	Raw           *float64    `protobuf:"fixed64,7,opt,name=raw,proto3,oneof" json:"raw,omitempty"`
+	Unit          string      `protobuf:"bytes,8,opt,name=unit,proto3" json:"unit,omitempty"`
+	LowerIsBetter bool        `protobuf:"varint,9,opt,name=lower_is_better,json=lowerIsBetter,proto3" json:"lower_is_better,omitempty"`
+	Passed        *bool       `protobuf:"varint,10,opt,name=passed,proto3,oneof" json:"passed,omitempty"`
+	Reason        string      `protobuf:"bytes,11,opt,name=reason,proto3" json:"reason,omitempty"`
+	Evidence      []*Evidence `protobuf:"bytes,12,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -670,8 +671,8 @@ func (x *Score) GetState() string {
 }
 
 func (x *Score) GetValue() float64 {
-	if x != nil {
-		return x.Value
+	if x != nil && x.Value != nil {
+		return *x.Value
 	}
 	return 0
 }
@@ -940,21 +941,22 @@ const file_evalengine_record_v1_record_proto_rawDesc = "" +
 	"\x05retry\x18\x02 \x01(\tR\x05retry\x12\x16\n" +
 	"\x06detail\x18\x03 \x01(\tR\x06detail\x12\x16\n" +
 	"\x06status\x18\x04 \x01(\x05R\x06status\x12$\n" +
-	"\x0eretry_after_ns\x18\x05 \x01(\x03R\fretryAfterNs\"\xe8\x02\n" +
+	"\x0eretry_after_ns\x18\x05 \x01(\x03R\fretryAfterNs\"\xf7\x02\n" +
 	"\x05Score\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06scorer\x18\x02 \x01(\tR\x06scorer\x12\x12\n" +
 	"\x04role\x18\x03 \x01(\tR\x04role\x12\x1c\n" +
 	"\tdimension\x18\x04 \x01(\tR\tdimension\x12\x14\n" +
-	"\x05state\x18\x05 \x01(\tR\x05state\x12\x14\n" +
-	"\x05value\x18\x06 \x01(\x01R\x05value\x12\x15\n" +
-	"\x03raw\x18\a \x01(\x01H\x00R\x03raw\x88\x01\x01\x12\x12\n" +
+	"\x05state\x18\x05 \x01(\tR\x05state\x12\x19\n" +
+	"\x05value\x18\x06 \x01(\x01H\x00R\x05value\x88\x01\x01\x12\x15\n" +
+	"\x03raw\x18\a \x01(\x01H\x01R\x03raw\x88\x01\x01\x12\x12\n" +
 	"\x04unit\x18\b \x01(\tR\x04unit\x12&\n" +
 	"\x0flower_is_better\x18\t \x01(\bR\rlowerIsBetter\x12\x1b\n" +
 	"\x06passed\x18\n" +
-	" \x01(\bH\x01R\x06passed\x88\x01\x01\x12\x16\n" +
+	" \x01(\bH\x02R\x06passed\x88\x01\x01\x12\x16\n" +
 	"\x06reason\x18\v \x01(\tR\x06reason\x12:\n" +
-	"\bevidence\x18\f \x03(\v2\x1e.evalengine.record.v1.EvidenceR\bevidenceB\x06\n" +
+	"\bevidence\x18\f \x03(\v2\x1e.evalengine.record.v1.EvidenceR\bevidenceB\b\n" +
+	"\x06_valueB\x06\n" +
 	"\x04_rawB\t\n" +
 	"\a_passed\"L\n" +
 	"\bEvidence\x12\x12\n" +
