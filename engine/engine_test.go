@@ -121,17 +121,25 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The budget is a bound on what is begun: no trial starts once it is spent, and
-// the run is incomplete, not failed.
+// A run stops before its budget is passed: another trial is taken to cost what
+// the most expensive one did, and the run is incomplete, not failed.
 func TestRunBudget(t *testing.T) {
-	e, s := open(t, strings.Replace(suite, "repeats = 5", "repeats = 5\n  budget_usd = 1.1", 1))
-	res, err := runIn(t, e, s, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Two trials of 0.60 pass 1.10; the third may have been handed out already.
-	if n := res.Summary.Trials.Passed; n != 2 && n != 3 || res.Summary.Completion != eval.RunIncomplete || res.Summary.Trials.Failed != 0 {
-		t.Errorf("summary = %+v", res.Summary)
+	for _, tt := range []struct {
+		budget, reason string
+		passed         int
+	}{
+		{"1.1", "$0.60 of the budget of $1.10 are spent, and one more trial could cost $0.60", 1},
+		{"1.2", "$1.20 of the budget of $1.20 are spent, and one more trial could cost $0.60", 2},
+	} {
+		e, s := open(t, strings.Replace(suite, "repeats = 5", "repeats = 5\n  budget_usd = "+tt.budget, 1))
+		res, err := runIn(t, e, s, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := res.Summary
+		if sum.Trials.Passed != tt.passed || sum.Trials.Total != tt.passed || sum.Completion != eval.RunIncomplete || sum.Stopped != eval.StopBudget || sum.StopReason != tt.reason {
+			t.Errorf("budget %s: %+v, %s, %s: %s", tt.budget, sum.Trials, sum.Completion, sum.Stopped, sum.StopReason)
+		}
 	}
 }
 

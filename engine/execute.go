@@ -26,9 +26,12 @@ const preflightTimeout = 2 * time.Minute
 // execute runs the trials and writes the summary. A trial without a record is
 // left to a later resume.
 func (r *run) execute(ctx context.Context) (*Result, error) {
-	local := &exec.Local{Concurrency: r.o.Concurrency, Run: r.runner.Run, Done: r.done}
+	local := r.scheduler(ctx)
+	r.runner.Pace = local
 	failed := local.Execute(ctx, r.p.Trials)
 	s := r.fold.Summary(&r.info, time.Now().UTC(), ctx.Err() != nil)
+	s.Stopped, s.StopReason = r.stopped(ctx, local, failed)
+	s.StopReason = r.secrets.String(s.StopReason)
 	if err := r.ledger.WriteSummary(s); err != nil && failed == nil {
 		failed = &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
 	}
@@ -48,21 +51,44 @@ func (r *run) done(t eval.Trial, rec *eval.Record, err error) error {
 	r.fold.Add(rec)
 	r.spend(rec)
 	if r.o.FailFast && rec.Status == eval.StatusFailed {
-		return exec.ErrStop
-	}
-	if r.s.BudgetUSD > 0 && r.spent >= r.s.BudgetUSD {
-		r.e.o.Logger.Warn("the run's budget is spent", "budget_usd", r.s.BudgetUSD, "spent_usd", r.spent)
+		if r.failedFast == "" {
+			r.failedFast = rec.ID
+		}
 		return exec.ErrStop
 	}
 	return nil
 }
 
+// spend takes in what a trial cost.
 func (r *run) spend(rec *eval.Record) {
+	cost, unknown := 0.0, false
 	for _, a := range rec.Attempts {
 		if a.Usage.CostUSD != nil {
-			r.spent += *a.Usage.CostUSD
+			cost += *a.Usage.CostUSD
+		} else if a.Usage.InputTokens+a.Usage.OutputTokens > 0 {
+			unknown = true
 		}
 	}
+	r.spent += cost
+	r.most = max(r.most, cost)
+	if unknown && r.s.BudgetUSD > 0 && !r.unpriced {
+		r.unpriced = true
+		r.e.o.Logger.Warn("the budget does not hold trials whose cost is not known", "trial", rec.ID, "models", rec.Usage.Models)
+	}
+}
+
+// stopped says why not all of the plan was run.
+func (r *run) stopped(ctx context.Context, local *exec.Local, failed error) (eval.Stop, string) {
+	why, reason := local.Stopped()
+	switch {
+	case ctx.Err() != nil:
+		return eval.StopInterrupted, "the run was interrupted"
+	case failed != nil:
+		return eval.StopStore, failed.Error()
+	case r.failedFast != "":
+		return eval.StopFailFast, "trial " + r.failedFast + " failed"
+	}
+	return why, reason
 }
 
 // keyName is the variable that a host's config names for its key.

@@ -37,6 +37,12 @@ func (e *Engine) Resume(ctx context.Context, name string, o RunOptions) (*Result
 	if err != nil {
 		return nil, err
 	}
+	if o.BudgetUSD > 0 {
+		s.BudgetUSD = o.BudgetUSD
+	}
+	if o.MaxTrials > 0 {
+		s.MaxTrials = o.MaxTrials
+	}
 	rest, err := kept.Unfinished()
 	if err != nil {
 		return nil, err
@@ -133,7 +139,7 @@ func (e *Engine) reload(ctx context.Context, kept *ledger.Run) (*eval.Suite, err
 	if err := diags.Err(); err != nil {
 		return nil, err
 	}
-	s.Timeout, s.Retries, s.BudgetUSD = info.Timeout, info.Retries, info.BudgetUSD
+	s.Timeout, s.Retries, s.BudgetUSD, s.MaxTrials = info.Timeout, info.Retries, info.BudgetUSD, info.MaxTrials
 	for i := range s.Stories {
 		if info.TimeoutForAll {
 			s.Stories[i].Timeout = 0

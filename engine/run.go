@@ -47,6 +47,10 @@ type RunOptions struct {
 	Experiment  string
 	// Args is the command line for run.json.
 	Args []string
+	// BudgetUSD and MaxTrials go before those that a resumed run was begun with,
+	// where not zero. They are for [Engine.Resume] alone.
+	BudgetUSD float64
+	MaxTrials int
 	// FailFast ends the run at the first failed trial.
 	FailFast bool
 	// Bodies keeps model requests and answers whole.
@@ -105,8 +109,13 @@ type run struct {
 	ledger  *ledger.Run
 	runner  *trial.Runner
 	fold    summary.Fold
-	spent   float64
-	started time.Time
+	// spent is what trials have cost, most the most expensive of them; unpriced says
+	// that one's cost was not known.
+	spent, most float64
+	unpriced    bool
+	// failedFast is the trial that ended the run by failing.
+	failedFast string
+	started    time.Time
 }
 
 // begin makes ready everything that the trials share.
@@ -202,7 +211,7 @@ func (r *run) create() error {
 		Dir: r.s.Dir, Paths: relativeTo(r.s.Dir, r.o.Paths), TimeoutForAll: r.o.TimeoutForAll,
 		Args: r.cleanArgs(), GitCommit: commit, GitDirty: dirty, Files: r.s.Files,
 		Plugins: r.components(), Modules: r.moduleComponents(), Trials: r.p.Trials,
-		Timeout: r.s.Timeout, Retries: r.s.Retries, Concurrency: r.o.Concurrency, BudgetUSD: r.s.BudgetUSD, Vars: r.s.Vars,
+		Timeout: r.s.Timeout, Retries: r.s.Retries, Concurrency: r.o.Concurrency, BudgetUSD: r.s.BudgetUSD, MaxTrials: r.s.MaxTrials, Vars: r.s.Vars,
 	}
 	var err error
 	if r.ledger, err = r.o.Store.Create(r.info); err != nil {

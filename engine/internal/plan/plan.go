@@ -29,8 +29,12 @@ type Plan struct {
 	Needs  Needs        `json:"needs"`
 	// MaxAttempts bounds how often an agent is started, retries included.
 	MaxAttempts int `json:"max_attempts"`
-	// BudgetUSD is the suite's; 0 is none.
+	// BudgetUSD and MaxTrials are the suite's; 0 is none.
 	BudgetUSD float64 `json:"budget_usd,omitempty"`
+	MaxTrials int     `json:"max_trials,omitempty"`
+	// MaxUSD is the worst that all attempts can cost by the caps of their trials,
+	// the budget left out; absent where a trial has no cap.
+	MaxUSD *float64 `json:"max_usd,omitempty"`
 }
 
 // Arm is one story x variant x host with its number of repeats.
@@ -43,6 +47,8 @@ type Arm struct {
 	Turns   int    `json:"turns"`
 	Asserts int    `json:"asserts"`
 	Others  int    `json:"measures_and_judges"`
+	// CapUSD is the most that an attempt can cost; absent where there is no cap.
+	CapUSD float64 `json:"cap_usd,omitempty"`
 }
 
 // Needs are what the planned trials use.
@@ -59,7 +65,7 @@ func Make(s *eval.Suite, sel Selection) (*Plan, diag.List) {
 	if diags := sel.check(s); diags.HasErrors() {
 		return nil, diags
 	}
-	p := &Plan{Suite: s.Name, BudgetUSD: s.BudgetUSD}
+	p := &Plan{Suite: s.Name}
 	most := 0
 	for i := range s.Stories {
 		p.add(s, &s.Stories[i], sel)
@@ -77,14 +83,14 @@ func Make(s *eval.Suite, sel Selection) (*Plan, diag.List) {
 	if len(p.Trials) == 0 {
 		return nil, diag.Errors("nothing to run", "The selection matches stories, hosts and variants, but no combination of them. Leave out one of --story, --host, --variant and --tag.")
 	}
-	p.MaxAttempts = len(p.Trials) * (1 + s.Retries)
+	p.bound(s)
 	return p, nil
 }
 
 // Of is the plan of trials that are known already, for finishing a run. Trials
 // whose story or host the suite does not have are an error.
 func Of(s *eval.Suite, trials []eval.Trial) (*Plan, diag.List) {
-	p := &Plan{Suite: s.Name, BudgetUSD: s.BudgetUSD, Trials: trials, MaxAttempts: len(trials) * (1 + s.Retries)}
+	p := &Plan{Suite: s.Name, Trials: trials}
 	arms := map[eval.Trial]int{}
 	for _, t := range trials {
 		st, h := s.Story(t.Story), s.Host(t.Host)
@@ -101,6 +107,7 @@ func Of(s *eval.Suite, trials []eval.Trial) (*Plan, diag.List) {
 		}
 		p.Arms[i].Repeats++
 	}
+	p.bound(s)
 	return p, nil
 }
 
@@ -131,7 +138,7 @@ func (p *Plan) add(s *eval.Suite, st *eval.Story, sel Selection) {
 }
 
 func arm(s *eval.Suite, st *eval.Story, variant, host string, sel Selection) Arm {
-	a := Arm{Story: st.Name, Variant: variant, Host: host, Target: st.Target, Turns: len(st.Turns), Repeats: s.Repeats, Asserts: len(st.Checks)}
+	a := Arm{Story: st.Name, Variant: variant, Host: host, Target: st.Target, Turns: len(st.Turns), Repeats: s.Repeats, Asserts: len(st.Checks), CapUSD: capUSD(s, st, s.Host(host))}
 	if st.Repeats > 0 {
 		a.Repeats = st.Repeats
 	}

@@ -19,7 +19,10 @@ func (r *Runner) Run(ctx context.Context, t eval.Trial) (*eval.Record, error) {
 	}
 	r.observe(Event{Kind: Started, Trial: t, Attempt: 1})
 	if part, f := r.stoppedBy(t.Host, story.Target); f != nil {
-		return r.skip(t, host, part, f)
+		return r.skip(t, host, f.Cause, "not run: an earlier trial of "+part+" ended with "+f.Error())
+	}
+	if f := r.pace().Open(t); f != nil {
+		return r.skip(t, host, f.Cause, "not run: "+f.Detail)
 	}
 	var attempts []eval.Attempt
 	for n := 1; ; n++ {
@@ -29,13 +32,19 @@ func (r *Runner) Run(ctx context.Context, t eval.Trial) (*eval.Record, error) {
 			a.discard()
 			return nil, fmt.Errorf("trial %s: %w", t.ID(), context.Cause(ctx))
 		}
-		if a.fault != nil && a.fault.Retry == eval.RetryTrial && n <= r.Suite.Retries {
-			a.discard()
+		r.pace().Attempted(t, a.started, a.fault)
+		if a.fault != nil && a.fault.Retry == eval.RetryTrial && n <= r.Suite.Retries && r.pace().Open(t) == nil {
 			r.observe(Event{Kind: Retrying, Trial: t, Attempt: n + 1, Text: a.fault.Error()})
-			if !wait(ctx, backoff(n, a.fault)) {
+			if r.pace().Retry(ctx, t, backoff(n, a.fault)) {
+				a.discard()
+				continue
+			}
+			if ctx.Err() != nil {
+				a.discard()
 				return nil, fmt.Errorf("trial %s: %w", t.ID(), context.Cause(ctx))
 			}
-			continue
+			// Other trials have shown that another attempt would find the same.
+			return r.finish(a)
 		}
 		if a.fault != nil && a.fault.Retry == eval.RetryStop {
 			r.stop(a.part, a.fault)
@@ -44,13 +53,12 @@ func (r *Runner) Run(ctx context.Context, t eval.Trial) (*eval.Record, error) {
 	}
 }
 
-// skip records a trial of which another trial has found a part to be unusable.
-func (r *Runner) skip(t eval.Trial, host *eval.HostConfig, part string, f *eval.Fault) (*eval.Record, error) {
+// skip records a trial that is not run for what other trials have met.
+func (r *Runner) skip(t eval.Trial, host *eval.HostConfig, cause, reason string) (*eval.Record, error) {
 	now := time.Now()
 	rec := &eval.Record{
-		Run: r.Ledger.Info.ID, ID: t.ID(), Trial: t, Driver: host.Driver, Status: eval.StatusSkipped, Cause: f.Cause,
-		Reason:   "not run: an earlier trial of " + part + " ended with " + f.Error(),
-		Attempts: []eval.Attempt{}, Timings: eval.Timings{StartedAt: now, FinishedAt: now}, Versions: r.Versions,
+		Run: r.Ledger.Info.ID, ID: t.ID(), Trial: t, Driver: host.Driver, Status: eval.StatusSkipped, Cause: cause,
+		Reason: r.Secrets.String(reason), Attempts: []eval.Attempt{}, Timings: eval.Timings{StartedAt: now, FinishedAt: now}, Versions: r.Versions,
 	}
 	return r.commit(r.Ledger.Draft(t.ID(), 0), rec, ledger.Bundle{})
 }

@@ -46,6 +46,8 @@ type Runner struct {
 	Observe func(Event)
 	// Bodies keeps model requests and answers whole in model.jsonl.
 	Bodies bool
+	// Pace is the scheduler's; nil lets every trial go on as it will.
+	Pace Pace
 
 	mu      sync.Mutex
 	stopped map[string]*eval.Fault
@@ -93,6 +95,7 @@ func (r *Runner) stop(part string, f *eval.Fault) {
 	}
 	if r.stopped[part] == nil {
 		r.stopped[part] = f
+		r.pace().Refused(part)
 	}
 }
 
