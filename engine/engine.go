@@ -20,6 +20,7 @@ import (
 	"github.com/evalengine/evalengine/engine/internal/launch"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
 	"github.com/evalengine/evalengine/engine/internal/plan"
+	"github.com/evalengine/evalengine/engine/internal/redact"
 	"github.com/evalengine/evalengine/engine/internal/story"
 	"github.com/evalengine/evalengine/engine/internal/wasm"
 )
@@ -45,6 +46,9 @@ type Options struct {
 	// Environment is the whole of it as name=value, of which plugins see a short
 	// allow-list.
 	Environment []string
+	// Secrets takes in every secret value that the engine gets to know, for whoever
+	// shows what it says; nil where nobody else has to know.
+	Secrets *redact.Set
 	// Dir is the folder that relative paths in a plugin's config start from.
 	Dir    string
 	Logger *slog.Logger
@@ -68,6 +72,9 @@ type Engine struct {
 func New(o Options) *Engine {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Secrets == nil {
+		o.Secrets = &redact.Set{}
 	}
 	return &Engine{
 		o:       o,
@@ -95,6 +102,14 @@ func (e *Engine) Load(ctx context.Context, paths []string, o LoadOptions) (*eval
 	s, diags := story.Load(ctx, paths, story.Options{
 		Vars: o.Vars, VarFiles: o.VarFiles, Hosts: o.Hosts, Environ: e.o.Environ, Catalog: catalog{e},
 	})
+	if s != nil {
+		for i, v := range s.Secrets {
+			// A value that is too short is among the diagnostics.
+			if err := e.o.Secrets.Add(fmt.Sprintf("secret value %d of the suite", i+1), v); err != nil && !errors.Is(err, redact.ErrShort) {
+				return nil, diag.Errors("secret", err.Error())
+			}
+		}
+	}
 	if diags.HasErrors() {
 		return s, diags
 	}

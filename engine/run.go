@@ -120,7 +120,7 @@ type run struct {
 
 // begin makes ready everything that the trials share.
 func (e *Engine) begin(ctx context.Context, s *eval.Suite, p *Plan, o RunOptions) (*run, error) {
-	r := &run{e: e, s: s, p: p, o: o, secrets: &redact.Set{}, modules: map[string]*wasm.Module{}, started: time.Now()}
+	r := &run{e: e, s: s, p: p, o: o, secrets: e.o.Secrets, modules: map[string]*wasm.Module{}, started: time.Now()}
 	if err := r.knowSecrets(); err != nil {
 		return nil, err
 	}
@@ -209,9 +209,9 @@ func (r *run) create() error {
 	r.info = eval.Run{
 		ID: ledger.NewID(r.started), Suite: r.s.Name, Experiment: r.o.Experiment, StartedAt: r.started.UTC(),
 		Dir: r.s.Dir, Paths: relativeTo(r.s.Dir, r.o.Paths), TimeoutForAll: r.o.TimeoutForAll,
-		Args: r.cleanArgs(), GitCommit: commit, GitDirty: dirty, Files: r.s.Files,
+		Args: r.cleanArgs(), GitCommit: commit, GitDirty: dirty, Files: r.cleanFiles(),
 		Plugins: r.components(), Modules: r.moduleComponents(), Trials: r.p.Trials,
-		Timeout: r.s.Timeout, Retries: r.s.Retries, Concurrency: r.o.Concurrency, BudgetUSD: r.s.BudgetUSD, MaxTrials: r.s.MaxTrials, Vars: r.s.Vars,
+		Timeout: r.s.Timeout, Retries: r.s.Retries, Concurrency: r.o.Concurrency, BudgetUSD: r.s.BudgetUSD, MaxTrials: r.s.MaxTrials, Vars: r.cleanVars(),
 	}
 	var err error
 	if r.ledger, err = r.o.Store.Create(r.info); err != nil {
@@ -262,6 +262,28 @@ func (r *run) cleanArgs() []string {
 		args[i] = r.secrets.String(a)
 	}
 	return args
+}
+
+// cleanVars are the suite's variables; one that holds a secret has to be given
+// again to a resume.
+func (r *run) cleanVars() map[string]string {
+	vars := make(map[string]string, len(r.s.Vars))
+	for name, v := range r.s.Vars {
+		vars[name] = r.secrets.String(v)
+	}
+	return vars
+}
+
+// cleanFiles are the suite's files to be kept with the run. Their sums are those
+// of what was run.
+func (r *run) cleanFiles() []eval.File {
+	files := slices.Clone(r.s.Files)
+	for i := range files {
+		if files[i].Content != nil {
+			files[i].Content = r.secrets.Bytes(files[i].Content)
+		}
+	}
+	return files
 }
 
 func (r *run) components() []eval.Component {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/evalengine/evalengine/engine/diag"
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/redact"
 	"github.com/evalengine/evalengine/engine/internal/report"
 )
 
@@ -59,6 +60,8 @@ type app struct {
 	errFile *os.File
 	outFile *os.File
 	exe     string
+	// secrets are taken out of everything that is shown.
+	secrets *redact.Set
 
 	json       bool
 	store      string
@@ -91,6 +94,8 @@ func terminal(f *os.File) *os.File {
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
+	a.secrets = &redact.Set{}
+	a.out, a.err = a.secrets.Writer(a.out), a.secrets.Writer(a.err)
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.out)

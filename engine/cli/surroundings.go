@@ -26,7 +26,7 @@ func (a *app) engine(workers int) (*engine.Engine, error) {
 	return engine.New(engine.Options{
 		Dir:        dir,
 		Executable: a.exe, Plugins: a.finder(), Cache: cache, Environ: a.environ, Environment: a.environment,
-		Logger: a.logger(), Workers: workers, Version: version(),
+		Logger: a.logger(), Secrets: a.secrets, Workers: workers, Version: version(),
 	}), nil
 }
 

@@ -34,9 +34,6 @@ func (r *Run) Draft(trialID string, attempt int) *Draft {
 	return &Draft{run: r, id: trialID, dir: filepath.Join(r.dir, draftsDir, trialID+"."+strconv.Itoa(attempt))}
 }
 
-// RawDir is where the host keeps the agent's raw output. It may not exist.
-func (d *Draft) RawDir() string { return filepath.Join(d.dir, "host") }
-
 // Log returns a file of the draft that is made at its first write.
 func (d *Draft) Log(name string) *Log {
 	l := &Log{draft: d, name: name}
@@ -280,7 +277,23 @@ func (w *writer) record(rec *eval.Record) error {
 	if err := enc.Encode(rec); err != nil {
 		return fmt.Errorf("trial.json: %w", err)
 	}
-	return w.put("trial.json", w.clean(buf.Bytes()))
+	clean := w.clean(buf.Bytes())
+	if !bytes.Equal(clean, buf.Bytes()) {
+		if err := reread(clean, rec); err != nil {
+			return fmt.Errorf("trial.json: %w", err)
+		}
+	}
+	return w.put("trial.json", clean)
+}
+
+// reread makes rec what is written of it, so that whoever shows it shows no
+// secret. What names the trial stays as it is.
+func reread(written []byte, rec *eval.Record) error {
+	was := *rec
+	*rec = eval.Record{}
+	err := json.Unmarshal(written, rec)
+	rec.Run, rec.ID, rec.Trial, rec.Status, rec.Files = was.Run, was.ID, was.Trial, was.Status, was.Files
+	return err
 }
 
 func (w *writer) write(name string, b []byte) error {

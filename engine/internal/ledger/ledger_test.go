@@ -129,18 +129,62 @@ func TestCommitDropsLinks(t *testing.T) {
 	trial := eval.Trial{Story: "a", Host: "h", Repeat: 1}
 	_, r := create(t, "20261130T151735Z-000001", trial)
 	d := r.Draft(trial.ID(), 1)
-	if err := os.MkdirAll(d.RawDir(), 0o700); err != nil {
+	raw := t.TempDir()
+	if err := os.Symlink("/etc/passwd", filepath.Join(raw, "stdout")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(d.RawDir(), "stdout")); err != nil {
+	if err := os.WriteFile(filepath.Join(raw, "stderr"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.KeepRaw(raw, nil); err != nil {
 		t.Fatal(err)
 	}
 	rec := &eval.Record{ID: trial.ID(), Trial: trial}
 	if err := d.Commit(rec, Bundle{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if len(rec.Files) != 0 {
-		t.Errorf("files = %v; want none", rec.Files)
+	if len(rec.Files) != 1 || rec.Files["host/stderr"] == "" {
+		t.Errorf("files = %v; want host/stderr", rec.Files)
+	}
+}
+
+// The raw output has no secret before it is in the store, also where it comes
+// from another file system.
+func TestKeepRaw(t *testing.T) {
+	trial := eval.Trial{Story: "a", Host: "h", Repeat: 1}
+	_, r := create(t, "20261130T151735Z-000001", trial)
+	var red redact.Set
+	if err := red.Add("k", "secret-value"); err != nil {
+		t.Fatal(err)
+	}
+	d := r.Draft(trial.ID(), 1)
+	raw := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(raw, "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(raw, "deep", "out"), []byte("a secret-value b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	copied := t.TempDir()
+	if err := copyFiles(raw, copied); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.KeepRaw(raw, &red); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(d.Dir(), "host", "deep", "out"): "a [secret] b", filepath.Join(copied, "deep", "out"): "a secret-value b",
+	} {
+		if b, err := os.ReadFile(path); err != nil || string(b) != want {
+			t.Errorf("%s = %q, %v; want %q", path, b, err, want)
+		}
+	}
+	rec := &eval.Record{ID: trial.ID(), Trial: trial, Answer: "it is secret-value"}
+	if err := d.Commit(rec, Bundle{}, &red); err != nil {
+		t.Fatal(err)
+	}
+	if rec.Answer != "it is [secret]" || rec.ID != trial.ID() || len(rec.Files) != 1 {
+		t.Errorf("record after Commit = %+v", rec)
 	}
 }
 

@@ -40,6 +40,8 @@ type attempt struct {
 	past  []eval.Attempt
 	draft *ledger.Draft
 	dir   string
+	// raw is where the host keeps the agent's raw output.
+	raw string
 	// part is what a fault is to be blamed on: "host NAME" or "target NAME".
 	part string
 

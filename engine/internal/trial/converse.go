@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -60,6 +61,9 @@ func (a *attempt) converse(ctx context.Context) *eval.Fault {
 	fault := t.run(ctx, host, spec)
 	a.timings.Agent = time.Since(a.origin).Seconds()
 	a.close()
+	if err := a.draft.KeepRaw(a.raw, a.r.Secrets); err != nil {
+		return &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: fmt.Sprintf("trial %s: raw output: %v", a.trial.ID(), err)}
+	}
 	a.gather(t)
 	if fault == nil && a.gateway != nil {
 		fault = a.gateway.Fault()
@@ -77,7 +81,7 @@ func (a *attempt) open(ctx context.Context, desc eval.Description) error {
 	if len(a.target.Servers) > 0 {
 		a.gateway, err = a.r.Hub.Open(ctx, gateway.TrialOptions{
 			Servers: a.target.Servers, Changes: a.changes(), Rules: a.rules(),
-			Log: a.draft.Log("gateway.jsonl"), Origin: a.origin,
+			Log: a.log("gateway.jsonl"), Origin: a.origin,
 		})
 		if err != nil {
 			return fmt.Errorf("gateway: %w", err)
@@ -95,6 +99,9 @@ func (a *attempt) open(ctx context.Context, desc eval.Description) error {
 	}
 	return nil
 }
+
+// log is a file of the draft that no secret is written to.
+func (a *attempt) log(name string) io.Writer { return a.r.Secrets.Writer(a.draft.Log(name)) }
 
 // setOrigin starts the agent's clock, from which every time in the transcript
 // counts.
@@ -138,7 +145,7 @@ func (a *attempt) modelOptions(use eval.ModelUse) (o gateway.ModelOptions, ok bo
 	return gateway.ModelOptions{
 		API: use.API, BaseURL: base, Key: key, MaxTurns: cfg.MaxTurns,
 		HeaderTimeout: min(headerTimeout, a.timeout()/3), IdleTimeout: min(idleTimeout, a.timeout()/4),
-		Log: a.draft.Log("model.jsonl"), Bodies: a.r.Bodies, Origin: a.origin, Price: price.Cost,
+		Log: a.log("model.jsonl"), Bodies: a.r.Bodies, Origin: a.origin, Price: price.Cost,
 	}, true, nil
 }
 
@@ -160,8 +167,12 @@ func (a *attempt) rules() []eval.ToolRule {
 
 // spec is what the host gets to start a session.
 func (a *attempt) spec(desc eval.Description) (eval.SessionSpec, error) {
+	var err error
+	if a.raw, err = a.folder("raw"); err != nil {
+		return eval.SessionSpec{}, err
+	}
 	s := eval.SessionSpec{
-		Trial: a.trial, Config: a.host.Config, RawDir: a.draft.RawDir(), Env: a.env(a.host.Env), Turns: len(a.prompts),
+		Trial: a.trial, Config: a.host.Config, RawDir: a.raw, Env: a.env(a.host.Env), Turns: len(a.prompts),
 	}
 	if a.gateway != nil {
 		s.Servers = a.gateway.Endpoints()
@@ -173,7 +184,6 @@ func (a *attempt) spec(desc eval.Description) (eval.SessionSpec, error) {
 	if desc.Has(eval.CapNoFolders) {
 		return s, nil
 	}
-	var err error
 	if s.Home, err = a.folder("home"); err != nil {
 		return s, err
 	}
