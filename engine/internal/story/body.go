@@ -33,10 +33,13 @@ var (
 		{name: "host", label: "name"}, {name: "target", label: "name"}, {name: "model", label: "name"},
 		{name: "scorer", label: "module"}, {name: "story", label: "name"},
 	}}
-	suiteBody      = bodySpec{name: "suite", optional: []string{"hosts", "repeats", "timeout", "retries", "budget_usd"}}
+	suiteBody = bodySpec{name: "suite", optional: []string{"hosts", "repeats", "timeout", "retries", "budget_usd", "max_trials", "circuit"},
+		blocks: []blockSpec{{name: "limits", once: true}, {name: "provider", label: "url"}}}
+	limitsBody     = bodySpec{name: "limits", optional: []string{"turns", "tokens", "tool_bytes", "usd"}}
+	providerBody   = bodySpec{name: "provider", optional: []string{"concurrency", "requests_per_minute"}}
 	variableBody   = bodySpec{name: "variable", optional: []string{"type", "default", "description", "sensitive"}, blocks: []blockSpec{{name: "validation"}}}
 	validationBody = bodySpec{name: "validation", required: []string{"condition", "error_message"}}
-	hostBody       = bodySpec{name: "host", required: []string{"driver"}, optional: []string{"capabilities", "env", "sha256"}, blocks: []blockSpec{{name: "config", once: true}}}
+	hostBody       = bodySpec{name: "host", required: []string{"driver"}, optional: []string{"capabilities", "env", "sha256", "concurrency"}, blocks: []blockSpec{{name: "config", once: true}}}
 	targetBody     = bodySpec{name: "target", required: []string{"provisioner"}, optional: []string{"env", "sha256"}, blocks: []blockSpec{{name: "config", once: true}, {name: "tool", label: "pattern"}}}
 	ruleBody       = bodySpec{name: "tool", optional: []string{"requires", "destructive"}}
 	modelBody      = bodySpec{name: "model", required: []string{"provider", "name"}, blocks: []blockSpec{{name: "config", once: true}}}
@@ -47,7 +50,7 @@ var (
 		blocks: []blockSpec{
 			{name: "turn", label: "name"}, {name: "variant", label: "name"}, {name: "check", label: "name"},
 			{name: "assert", label: "scorer"}, {name: "measure", label: "scorer"}, {name: "judge", label: "scorer"},
-			{name: "capture", label: "name"}, {name: "gold", once: true},
+			{name: "capture", label: "name"}, {name: "gold", once: true}, {name: "limits", once: true},
 		}}
 	turnBody    = bodySpec{name: "turn", required: []string{"prompt"}}
 	variantBody = bodySpec{name: "variant", optional: []string{"prompt", "prepend", "append"}, blocks: []blockSpec{{name: "tool", label: "pattern"}}}

@@ -44,6 +44,7 @@ func (l *loader) declareHosts() {
 			Env:          l.envAttr(attrs["env"]),
 			SHA256:       l.sha256Attr(attrs["sha256"], l.root),
 		}
+		h.config.Concurrency, _ = l.intAttr(attrs["concurrency"], l.root, 1, maxConcurrency)
 		h.config.Driver, _ = l.filledAttr(attrs["driver"], l.root)
 		l.hosts[b.Labels[0]] = h
 		l.order.hosts = append(l.order.hosts, b.Labels[0])

@@ -233,6 +233,8 @@ func (l *loader) decodeStory(st *storyBlock) {
 				}
 				s.Uses = append(s.Uses, u)
 			}
+		case "limits":
+			s.Limits = l.limits(b, st.scope)
 		case "gold":
 			s.Gold = l.gold(b, st)
 		}

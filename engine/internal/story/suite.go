@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/evalengine/evalengine/engine/eval"
 )
@@ -16,6 +15,7 @@ const (
 	defaultRepeats = 1
 	defaultTimeout = 10 * time.Minute
 	defaultRetries = 2
+	defaultCircuit = 5
 )
 
 // Bounds that no sensible suite passes.
@@ -26,7 +26,7 @@ const (
 
 func (l *loader) decodeSuite(b *hclsyntax.Block) {
 	l.checkName("suite", b.Labels[0], b.LabelRanges[0])
-	attrs, _ := l.content(b.Body, &suiteBody, b.DefRange())
+	attrs, inner := l.content(b.Body, &suiteBody, b.DefRange())
 	s := l.suite
 	s.Name = b.Labels[0]
 	s.Repeats, s.Timeout, s.Retries = defaultRepeats, defaultTimeout, defaultRetries
@@ -39,12 +39,8 @@ func (l *loader) decodeSuite(b *hclsyntax.Block) {
 	if d := l.durationAttr(attrs["timeout"], l.root); d > 0 {
 		s.Timeout = d
 	}
-	if v, ok := l.typed(attrs["budget_usd"], l.root, cty.Number); ok {
-		s.BudgetUSD, _ = v.AsBigFloat().Float64()
-		if s.BudgetUSD <= 0 {
-			l.found.fail(attrs["budget_usd"].Expr.Range(), "number out of range", "\"budget_usd\" is greater than 0; leave it out for no budget.")
-		}
-	}
+	s.BudgetUSD = l.usdAttr(attrs["budget_usd"], l.root)
+	l.suiteLimits(attrs, inner)
 	l.suiteHosts(attrs["hosts"], b)
 }
 
