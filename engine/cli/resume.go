@@ -24,6 +24,8 @@ Exit codes are those of run.`,
 	}
 	fl := cmd.Flags()
 	fl.IntVarP(&f.jobs, "jobs", "j", max(2, runtime.NumCPU()), "how many trials run at once")
+	fl.Float64Var(&f.budget, "budget", 0, "end the run before it costs more, in USD, what it has cost included (default: as the run was begun with)")
+	fl.IntVar(&f.maxTrials, "max-trials", 0, "start no more trials than this (default: as the run was begun with)")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "start no further trial after one has failed")
 	fl.BoolVar(&f.bodies, "bodies", false, "keep the agents' model requests and answers whole in model.jsonl")
 	fl.StringVarP(&f.output, "output", "o", "", "also write the summary to this file; the ending chooses the format (.json, .txt)")
@@ -49,7 +51,7 @@ func (f *runFlags) resume(a *app, cmd *cobra.Command, name string) error {
 	defer e.Close()
 	w := a.watch(0, f.jobs)
 	res, err := e.Resume(cmd.Context(), name, engine.RunOptions{
-		Store: store, Concurrency: f.jobs, FailFast: f.failFast, Bodies: f.bodies,
+		Store: store, Concurrency: f.jobs, BudgetUSD: f.budget, MaxTrials: f.maxTrials, FailFast: f.failFast, Bodies: f.bodies,
 		Started: w.start, Observe: w.observe,
 	})
 	w.stop()

@@ -63,6 +63,7 @@ type runFlags struct {
 	jobs        int
 	experiment  string
 	budget      float64
+	maxTrials   int
 	timeout     time.Duration
 	retries     int
 	failFast    bool
@@ -89,7 +90,8 @@ Exit codes: 0 every gate held, 1 a trial failed, 2 usage or configuration error,
 	fl := cmd.Flags()
 	fl.IntVarP(&f.jobs, "jobs", "j", max(2, runtime.NumCPU()), "how many trials run at once")
 	fl.StringVar(&f.experiment, "experiment", "", "name that groups runs which are to be compared")
-	fl.Float64Var(&f.budget, "budget", 0, "end the run when this much is spent, in USD (default: what the suite says)")
+	fl.Float64Var(&f.budget, "budget", 0, "end the run before it costs more, in USD (default: what the suite says)")
+	fl.IntVar(&f.maxTrials, "max-trials", 0, "start no more trials than this (default: what the suite says)")
 	fl.DurationVar(&f.timeout, "timeout", 0, "time of one trial (default: what the suite says)")
 	fl.IntVar(&f.retries, "retries", -1, "attempts beyond the first, for infrastructure faults (default: what the suite says)")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "start no further trial after one has failed")
@@ -107,6 +109,8 @@ func (f *runFlags) check(given func(flag string) bool) error {
 		return fmt.Errorf("--jobs %d: give a number from 1", f.jobs)
 	case given("budget") && !(f.budget > 0 && f.budget <= math.MaxFloat64):
 		return fmt.Errorf("--budget %v: give an amount above 0", f.budget)
+	case given("max-trials") && f.maxTrials < 1:
+		return fmt.Errorf("--max-trials %d: give a number from 1", f.maxTrials)
 	case given("timeout") && f.timeout <= 0:
 		return fmt.Errorf("--timeout %v: give a duration above 0", f.timeout)
 	case given("retries") && (f.retries < 0 || f.retries > maxRetries):
@@ -121,6 +125,9 @@ func (f *runFlags) check(given func(flag string) bool) error {
 func (f *runFlags) apply(s *eval.Suite) {
 	if f.budget > 0 {
 		s.BudgetUSD = f.budget
+	}
+	if f.maxTrials > 0 {
+		s.MaxTrials = f.maxTrials
 	}
 	if f.retries >= 0 {
 		s.Retries = f.retries

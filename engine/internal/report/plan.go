@@ -28,11 +28,22 @@ func Plan(w io.Writer, pl *plan.Plan, st Style) {
 	}
 	p.line("")
 	p.line("needs   hosts %s; provisioners %s; scorer modules %s", list(pl.Needs.Drivers), list(pl.Needs.Provisioners), list(pl.Needs.Modules))
-	spend := "no budget is set"
+	p.line("worst   agents are started at most %d times, retries included; %s", pl.MaxAttempts, spend(pl))
+}
+
+// spend is the worst that a plan can cost.
+func spend(pl *plan.Plan) string {
+	text := "no budget is set"
 	if pl.BudgetUSD > 0 {
-		spend = fmt.Sprintf("the budget of $%.2f ends the run", pl.BudgetUSD)
+		text = fmt.Sprintf("the budget of $%.2f ends the run", pl.BudgetUSD)
 	}
-	p.line("worst   agents are started at most %d times, retries included; %s", pl.MaxAttempts, spend)
+	if pl.MaxUSD != nil {
+		text = fmt.Sprintf("by their caps that is $%.2f; %s", *pl.MaxUSD, text)
+	}
+	if pl.MaxTrials > 0 {
+		text += fmt.Sprintf("; max_trials ends it after %s", plural(pl.MaxTrials, "trial"))
+	}
+	return text
 }
 
 func list(names []string) string {

@@ -276,6 +276,15 @@ func (p *printer) foot(s *eval.Summary) {
 		text += "; the run is " + string(s.Completion)
 	}
 	p.line("%s", text)
+	if s.Stopped != "" {
+		p.line("%s  %s", p.st.paint(yellow, "stopped by "+stops[s.Stopped]), Line(s.StopReason, most))
+	}
+}
+
+// stops are the reasons of a run's end in words.
+var stops = map[eval.Stop]string{
+	eval.StopBudget: "the budget", eval.StopTrials: "the number of trials", eval.StopFailFast: "--fail-fast",
+	eval.StopCircuit: "faults in a row", eval.StopInterrupted: "an interrupt", eval.StopStore: "the store",
 }
 
 func causes(m map[string]int) string {
