@@ -35,12 +35,17 @@ func TestKillAndResume(t *testing.T) {
 	begun := time.Now()
 	whole.Run()
 	length := time.Since(begun)
+	for range 3 { // the quickest of a few: a busy machine must not put the kills behind the end
+		begun := time.Now()
+		inFolder(t, bin, cache, t.TempDir(), args...).Run()
+		length = min(length, time.Since(begun))
+	}
 	want := outcomes(t, whole.Dir)
 	if len(want) != 12 {
 		t.Fatalf("the whole run has %d trials; want 12", len(want))
 	}
 	var killed, resumed, kept, scored int
-	for range killPoints {
+	for tries := 0; killed < killPoints && tries < 3*killPoints; tries++ {
 		dir := t.TempDir()
 		k := kill(t, inFolder(t, bin, cache, dir, args...), time.Duration(random.Int64N(int64(length))))
 		if k {
@@ -97,8 +102,8 @@ func TestKillAndResume(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs and %d resumes killed, %d finished trials kept, %d trials scored from what they left", killed, resumed, kept, scored)
-	if killed == 0 || kept == 0 {
-		t.Error("no run was killed with finished trials")
+	if killed < killPoints/2 || kept == 0 {
+		t.Errorf("%d runs were killed; want %d, or half of them on a busy machine", killed, killPoints)
 	}
 }
 

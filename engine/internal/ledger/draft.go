@@ -358,6 +358,9 @@ func (w *writer) take(name string) error {
 		}
 		name, path = name+".zst", path+".zst"
 	}
+	if err := syncFile(path); err != nil {
+		return err
+	}
 	sum, err := sumFile(path)
 	if err != nil {
 		return err

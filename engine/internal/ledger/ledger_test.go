@@ -253,3 +253,22 @@ func TestDiscardLeavesNothing(t *testing.T) {
 		t.Errorf("drafts = %v", entries)
 	}
 }
+
+func TestLock(t *testing.T) {
+	s, r := create(t, "20261130T151735Z-000001")
+	if err := r.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.Run("latest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Lock(); !errors.Is(err, ErrBusy) {
+		t.Errorf("second lock = %v; want ErrBusy", err)
+	}
+	r.Unlock()
+	if err := other.Lock(); err != nil {
+		t.Errorf("lock after unlock = %v", err)
+	}
+	other.Unlock()
+}

@@ -162,6 +162,16 @@ func compressFile(path string) (err error) {
 	return os.Remove(path)
 }
 
+// syncFile writes a file that others wrote through to the disk.
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
 func sumFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

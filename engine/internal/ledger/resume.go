@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,7 +27,7 @@ func (r *Run) Lock() error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := flock(f); err != nil {
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return fmt.Errorf("run %s: %w", r.Info.ID, ErrBusy)
@@ -35,6 +36,19 @@ func (r *Run) Lock() error {
 	}
 	r.lock = f
 	return nil
+}
+
+// lockWait is how long a lock is asked for again: a child that a killed engine was
+// just starting holds the lock until it has become its program.
+const lockWait = 3 * time.Second
+
+func flock(f *os.File) error {
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Since(begun) > lockWait {
+			return err
+		}
+	}
 }
 
 // Unlock gives the run free.
