@@ -18,8 +18,12 @@ import (
 
 // TestMain makes the test binary a host plugin where it is started as one.
 func TestMain(m *testing.M) {
-	if strings.HasPrefix(filepath.Base(os.Args[0]), "evalengine-host-") {
+	switch filepath.Base(os.Args[0]) {
+	case "evalengine-host-spender":
 		host.Serve(spender{})
+		return
+	case "evalengine-host-asker":
+		host.Serve(asker{})
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -56,20 +60,16 @@ story "a" {
 }
 `
 
-// open returns an engine whose only plugin is this binary, and its suite.
+// open returns an engine whose only plugins are this binary, and its suite.
 func open(t *testing.T, text string) (*Engine, *eval.Suite) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Link("/proc/self/exe", filepath.Join(dir, "evalengine-host-spender")); err != nil {
-		exe, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(exe)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "evalengine-host-spender"), b, 0o700); err != nil {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"spender", "asker"} {
+		if err := os.Symlink(exe, filepath.Join(dir, "evalengine-host-"+name)); err != nil {
 			t.Fatal(err)
 		}
 	}

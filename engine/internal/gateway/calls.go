@@ -37,7 +37,7 @@ type Call struct {
 	// asked for input and the agent sent the call again with it.
 	Rounds int
 	// Injected is what a tool change did to the call: "fault", "hidden" or
-	// "latency"; "died" or "too_large" where the gateway had to answer in the
+	// "latency"; "limit" where the trial's bytes were used up; "died" or "too_large" where the gateway had to answer in the
 	// server's place.
 	Injected string
 	// HiddenError is why a result that claims success reads like a failure;
@@ -60,6 +60,30 @@ type calls struct {
 	left int64
 	all  []Call
 	open map[int]bool // calls that wait for the agent's input
+	// most is how many bytes of results the agent may have, 0 for all; total is how
+	// many it had, and refused says that it asked for more.
+	most, total int64
+	refused     bool
+}
+
+// spent reports whether the agent has had the results that it may have.
+func (c *calls) spent() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.most > 0 && c.total >= c.most
+}
+
+func (c *calls) refuse() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused = true
+}
+
+// over reports whether a call was refused because of it.
+func (c *calls) over() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused
 }
 
 func (c *calls) list() []Call {
@@ -115,6 +139,7 @@ func (c *calls) finish(i int, now time.Duration, m *wire.Message, e *wire.Envelo
 	call.Truncated = cut
 	call.IsError = e.IsError || e.Error.Present()
 	call.Bytes = size(e)
+	c.total += call.Bytes
 	call.Duration, call.Finished = now-call.At, true
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -62,7 +61,7 @@ func (x *exchange) run() {
 	}
 	if x.counts && !x.m.begin(x.facts) {
 		x.m.record(*x.facts, x.r.Method, x.path(), x.kept, nil)
-		x.m.refuse(x.w, http.StatusBadRequest, "invalid_request_error", "max_turns", fmt.Sprintf("the trial's limit of %d turns is used up", x.m.o.MaxTurns))
+		x.m.refuse(x.w, http.StatusBadRequest, "invalid_request_error", string(x.facts.Limit), x.m.refusal(x.facts.Limit))
 		return
 	}
 	defer func() { x.end(model.ClientGone) }() // whatever is not ended by then
@@ -220,9 +219,12 @@ func (x *exchange) end(how model.End) {
 			x.m.turns++
 		}
 	}
-	done := *r
+	done := x.m.priced(*r)
 	x.m.mu.Unlock()
-	x.m.record(x.m.priced(done), x.r.Method, x.path(), x.kept, x.reply.b)
+	if x.counts && x.m.o.Answered != nil {
+		x.m.o.Answered(done.Status, done.RetryAfter)
+	}
+	x.m.record(done, x.r.Method, x.path(), x.kept, x.reply.b)
 }
 
 // fail answers in the provider's place.

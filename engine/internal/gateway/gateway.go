@@ -21,6 +21,9 @@ type TrialOptions struct {
 	Servers []eval.Server
 	Changes []eval.ToolChange
 	Rules   []eval.ToolRule
+	// MaxBytes is how many bytes of tool results the agent may have; 0 is no limit.
+	// Calls after it is used up are answered with an error.
+	MaxBytes int64
 	// Log gets one JSON object a line for every message observed; it may be nil.
 	// A log that is slow or fails loses lines, never a message.
 	Log io.Writer
@@ -85,7 +88,7 @@ func (h *Hub) Open(ctx context.Context, o TrialOptions) (*Gateway, error) {
 	}
 	g := &Gateway{hub: h, path: random(16), token: random(24), o: o, visits: newVisits(), origin: o.Origin, started: time.Now()}
 	g.log = newLog(o.Log)
-	g.calls = &calls{each: h.o.MaxRecordBytes, left: h.o.MaxRecordTotal}
+	g.calls = &calls{each: h.o.MaxRecordBytes, left: h.o.MaxRecordTotal, most: o.MaxBytes}
 	names := map[string]bool{}
 	for _, cfg := range o.Servers {
 		if names[cfg.Name] || cfg.Name == "" {
@@ -141,6 +144,10 @@ func (g *Gateway) Endpoints() []eval.Endpoint {
 
 // Calls are the tool calls observed, in the order of their arrival.
 func (g *Gateway) Calls() []Call { return g.calls.list() }
+
+// Refused reports whether the agent called a tool after the tools had returned as
+// much as the trial allows.
+func (g *Gateway) Refused() bool { return g.calls.over() }
 
 // Close ends the trial's servers, streams and everything else of it. Findings,
 // calls and tools can still be asked for.

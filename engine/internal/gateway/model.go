@@ -35,9 +35,17 @@ type ModelOptions struct {
 	// KeyHeader is the header that takes the key; empty is the one that the agent
 	// used, x-api-key or Authorization.
 	KeyHeader string
-	// MaxTurns is how many whole answers the agent may have; 0 is no limit. The
-	// request past it is refused with an error that agent programs do not retry.
-	MaxTurns int
+	// Limits are what the agent may use, of turns, tokens and, where there are
+	// prices, USD; ToolBytes is [ModelOptions.Over]'s. The request past a limit is
+	// refused with an error that agent programs do not retry.
+	Limits eval.Limits
+	// Over names another cap of the trial that is used up, empty while none is; it
+	// may be nil.
+	Over func() eval.Outcome
+	// Asked is told of each request for an answer, Answered of its answer's status
+	// and how long the provider asks to be left alone; they may be nil.
+	Asked    func(first bool)
+	Answered func(status int, retryAfter time.Duration)
 	// HeaderTimeout bounds the wait for an answer's begin, IdleTimeout the wait
 	// for its next byte; 0 is no limit.
 	HeaderTimeout, IdleTimeout time.Duration
@@ -216,17 +224,72 @@ func apiOf(r *http.Request) string {
 	return ""
 }
 
-// begin adds a request to the facts, or refuses it: the turns are used up.
+// begin adds a request to the facts, or refuses it: a limit is used up.
 func (m *Model) begin(r *Request) bool {
+	over := m.over()
 	m.mu.Lock()
-	defer m.mu.Unlock()
+	first := len(m.requests) == 0
 	m.requests = append(m.requests, r)
-	if m.o.MaxTurns > 0 && m.turns+m.flying >= m.o.MaxTurns {
-		r.StreamEnd, r.Status = model.Refused, http.StatusBadRequest
+	if over == "" {
+		over = m.used()
+	}
+	if over != "" {
+		r.StreamEnd, r.Status, r.Limit = model.Refused, http.StatusBadRequest, over
+		m.mu.Unlock()
 		return false
 	}
 	m.flying++
+	m.mu.Unlock()
+	if m.o.Asked != nil {
+		m.o.Asked(first)
+	}
 	return true
+}
+
+func (m *Model) over() eval.Outcome {
+	if m.o.Over == nil {
+		return ""
+	}
+	return m.o.Over()
+}
+
+// used is the limit that the requests so far have used up; empty where none is.
+func (m *Model) used() eval.Outcome {
+	l := m.o.Limits
+	if l.Turns > 0 && m.turns+m.flying >= l.Turns {
+		return eval.MaxTurns
+	}
+	if l.Tokens <= 0 && l.USD <= 0 {
+		return ""
+	}
+	var tokens int64
+	var usd float64
+	for _, r := range m.requests {
+		tokens += r.Usage.InputTokens + r.Usage.OutputTokens
+		if c := m.priced(*r).CostUSD; c != nil {
+			usd += *c
+		}
+	}
+	switch {
+	case l.Tokens > 0 && tokens >= l.Tokens:
+		return eval.MaxTokensTotal
+	case l.USD > 0 && usd >= l.USD:
+		return eval.MaxBudget
+	}
+	return ""
+}
+
+// refusal says to the agent which limit is used up.
+func (m *Model) refusal(limit eval.Outcome) string {
+	switch l := m.o.Limits; limit {
+	case eval.MaxTurns:
+		return fmt.Sprintf("the trial's limit of %d turns is used up", l.Turns)
+	case eval.MaxTokensTotal:
+		return fmt.Sprintf("the trial's limit of %d tokens is used up", l.Tokens)
+	case eval.MaxBudget:
+		return fmt.Sprintf("the trial's limit of $%g is used up", l.USD)
+	}
+	return fmt.Sprintf("the trial's limit is used up: %s", limit)
 }
 
 // refuse answers in the shape of the API's own errors.

@@ -391,7 +391,7 @@ func TestModelMaxTurns(t *testing.T) {
 		model.OpenAIResponses:   `{"error":{"code":"max_turns","message":"the trial's limit of 2 turns is used up","param":null,"type":"invalid_request_error"}}`,
 	} {
 		n = 0
-		m := openModel(t, ModelOptions{API: api, MaxTurns: 2, BaseURL: provider(t, func(w http.ResponseWriter, r *http.Request) {
+		m := openModel(t, ModelOptions{API: api, Limits: eval.Limits{Turns: 2}, BaseURL: provider(t, func(w http.ResponseWriter, r *http.Request) {
 			if n++; n == 1 {
 				w.WriteHeader(500) // takes no turn
 				return
@@ -409,7 +409,7 @@ func TestModelMaxTurns(t *testing.T) {
 		}
 		f := m.Facts(0)
 		outcome, ok := f.Outcome()
-		if !f.MaxTurnsHit || !ok || outcome != eval.MaxTurns || f.Fault() != nil || f.Turns != 2 || f.Usage.Requests != 3 {
+		if f.Limit != eval.MaxTurns || !ok || outcome != eval.MaxTurns || f.Fault() != nil || f.Turns != 2 || f.Usage.Requests != 3 {
 			t.Errorf("%s: %+v, outcome %q, fault %v", api, f, outcome, f.Fault())
 		}
 	}

@@ -104,6 +104,12 @@ func (s *server) intercept(f *flight) *wire.Message {
 	if f.method != "tools/call" {
 		return nil
 	}
+	if s.g.calls.spent() {
+		f.mark("limit")
+		s.g.calls.refuse()
+		text, _ := json.Marshal(fmt.Sprintf("the trial's limit of %d bytes of tool results is used up", s.g.o.MaxBytes))
+		return s.instead(f, `{"jsonrpc":"2.0","id":`+f.id+`,"result":{"content":[{"type":"text","text":`+string(text)+`}],"isError":true}}`)
+	}
 	if s.hides(f.tool) {
 		f.mark("hidden")
 		return s.instead(f, rpcError(f.id, -32602, "Unknown tool: "+f.tool))

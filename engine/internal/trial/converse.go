@@ -80,7 +80,7 @@ func (a *attempt) open(ctx context.Context, desc eval.Description) error {
 	var err error
 	if len(a.target.Servers) > 0 {
 		a.gateway, err = a.r.Hub.Open(ctx, gateway.TrialOptions{
-			Servers: a.target.Servers, Changes: a.changes(), Rules: a.rules(),
+			Servers: a.target.Servers, Changes: a.changes(), Rules: a.rules(), MaxBytes: a.limits().ToolBytes,
 			Log: a.log("gateway.jsonl"), Origin: a.origin,
 		})
 		if err != nil {
@@ -142,8 +142,15 @@ func (a *attempt) modelOptions(use eval.ModelUse) (o gateway.ModelOptions, ok bo
 	if base == "" {
 		base = use.DefaultBaseURL
 	}
+	limits := a.limits()
+	if cfg.MaxTurns > 0 && (limits.Turns == 0 || cfg.MaxTurns < limits.Turns) {
+		limits.Turns = cfg.MaxTurns
+	}
+	pace := a.r.pace()
 	return gateway.ModelOptions{
-		API: use.API, BaseURL: base, Key: key, MaxTurns: cfg.MaxTurns,
+		API: use.API, BaseURL: base, Key: key, Limits: limits, Over: a.overBytes,
+		Asked:         func(first bool) { pace.Asked(a.trial, first && a.n == 1) },
+		Answered:      func(status int, after time.Duration) { pace.Answered(a.trial, status, after) },
 		HeaderTimeout: min(headerTimeout, a.timeout()/3), IdleTimeout: min(idleTimeout, a.timeout()/4),
 		Log: a.log("model.jsonl"), Bodies: a.r.Bodies, Origin: a.origin, Price: price.Cost,
 	}, true, nil
@@ -268,5 +275,6 @@ func (a *attempt) gather(t *turns) {
 		a.findings = append(a.findings, a.gateway.Findings()...)
 	}
 	cost(&a.usage)
+	a.unheld()
 	a.steps = merge(t.steps, calls, t.ends)
 }

@@ -84,7 +84,11 @@ func (t *turns) classify(ctx context.Context, res eval.TurnResult, err error, ma
 		facts = &f
 	}
 	timedOut := errors.Is(ctx.Err(), context.DeadlineExceeded) && (err != nil || res.Outcome == eval.TimedOut)
-	return classify(res, err, facts, timedOut)
+	outcome, detail, fault := classify(res, err, facts, timedOut)
+	if fault == nil {
+		outcome, detail = t.capped(outcome, detail)
+	}
+	return outcome, detail, fault
 }
 
 func (t *turns) begin(turn int, prompt string) {

@@ -38,8 +38,8 @@ func classify(res eval.TurnResult, err error, facts *gateway.Facts, timedOut boo
 }
 
 func modelSide(res eval.TurnResult, err error, facts *gateway.Facts, timedOut bool) (eval.Outcome, string, *eval.Fault, bool) {
-	if facts.MaxTurnsHit {
-		return eval.MaxTurns, "the agent used up the turns it was given", nil, true
+	if facts.Limit != "" {
+		return facts.Limit, usedUp(facts.Limit), nil, true
 	}
 	if f := facts.Fault(); f != nil {
 		return "", "", f, true

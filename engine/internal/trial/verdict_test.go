@@ -48,7 +48,8 @@ func TestClassify(t *testing.T) {
 		{"time was up while it had just asked", eval.TurnResult{Outcome: eval.TimedOut}, nil, facts(answered, justAsked), true, eval.TimedOut, "", ""},
 		{"time went by in waiting for the model", eval.TurnResult{Outcome: eval.TimedOut}, nil, facts(answered, unheard), true, "", "model_hang", eval.RetryTrial},
 		{"refused", eval.TurnResult{Outcome: eval.Refused}, nil, facts(gateway.Request{Status: 200, StreamEnd: model.Complete, StopReason: "refusal"}), false, eval.Refused, "", ""},
-		{"turns used up", eval.TurnResult{}, errors.New("exit status 1"), facts(answered, gateway.Request{Status: 400, StreamEnd: model.Refused}), false, eval.MaxTurns, "", ""},
+		{"turns used up", eval.TurnResult{}, errors.New("exit status 1"), facts(answered, gateway.Request{Status: 400, StreamEnd: model.Refused, Limit: eval.MaxTurns}), false, eval.MaxTurns, "", ""},
+		{"tokens used up", eval.TurnResult{Outcome: eval.Completed}, nil, facts(answered, gateway.Request{Status: 400, StreamEnd: model.Refused, Limit: eval.MaxTokensTotal}), false, eval.MaxTokensTotal, "", ""},
 	} {
 		outcome, _, fault := classify(tt.res, tt.err, tt.facts, tt.timedOut)
 		var cause string

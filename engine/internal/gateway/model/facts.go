@@ -29,7 +29,7 @@ const (
 	Malformed  End = "malformed"   // not what the protocol says
 	Empty      End = "empty"       // nothing at all
 	ClientGone End = "client_gone" // the agent left first
-	Refused    End = "refused"     // by the engine: the turns are used up
+	Refused    End = "refused"     // by the engine: a cap of the trial is used up
 	Failed     End = "failed"      // an error status, or no answer
 )
 
@@ -54,6 +54,8 @@ type Request struct {
 	ErrorMessage string        `json:"error_message,omitempty"`
 	RetryAfter   time.Duration `json:"retry_after_ns,omitempty"`
 	Usage        eval.Usage    `json:"usage,omitzero"`
+	// Limit is the trial's cap that the engine refused the request for.
+	Limit eval.Outcome `json:"limit,omitempty"`
 	// Counted says that Usage is the answer's own final count.
 	Counted    bool     `json:"counted,omitempty"`
 	StopReason string   `json:"stop_reason,omitempty"`
@@ -74,8 +76,10 @@ type Facts struct {
 	// Turns is how many whole answers there were.
 	Turns int
 	// Retries is how many failed requests were followed by another.
-	Retries     int
-	MaxTurnsHit bool
+	Retries int
+	// Limit is the trial's cap that was used up and asked for beyond; empty where
+	// none was.
+	Limit eval.Outcome
 }
 
 // Sum makes facts of requests. priced says that prices were to be known.
@@ -87,7 +91,9 @@ func Sum(requests []Request, priced bool) Facts {
 	for i := range requests {
 		r := &requests[i]
 		if r.StreamEnd == Refused {
-			f.MaxTurnsHit = true
+			if f.Limit == "" {
+				f.Limit = r.Limit
+			}
 			continue
 		}
 		u.Requests++

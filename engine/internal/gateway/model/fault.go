@@ -13,7 +13,7 @@ import (
 // is the agent's own outcome. A fault that a retry got over is none.
 func (f Facts) Fault() *eval.Fault {
 	r := f.last()
-	if r == nil || f.MaxTurnsHit || r.ok() || r.StreamEnd == ClientGone || r.StreamEnd == "" {
+	if r == nil || f.Limit != "" || r.ok() || r.StreamEnd == ClientGone || r.StreamEnd == "" {
 		return nil
 	}
 	if _, ok := f.Outcome(); ok {
@@ -130,11 +130,11 @@ func byStatus(status int) (eval.Fault, bool) {
 }
 
 // Outcome is how the agent's run ended by what the model side shows, where that
-// is the agent's own: its turns are used up, the model refused, the answer or
+// is the agent's own: a cap of the trial is used up, the model refused, the answer or
 // the conversation grew too long.
 func (f Facts) Outcome() (eval.Outcome, bool) {
-	if f.MaxTurnsHit {
-		return eval.MaxTurns, true
+	if f.Limit != "" {
+		return f.Limit, true
 	}
 	r := f.last()
 	if r == nil {
