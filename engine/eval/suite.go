@@ -15,6 +15,8 @@ type Suite struct {
 	Repeats int
 	// Timeout bounds one attempt at a trial.
 	Timeout time.Duration
+	// OnTimeout says what an agent's running out of time means.
+	OnTimeout TimeoutPolicy
 	// Retries is how many attempts a trial has beyond the first, for
 	// infrastructure faults only.
 	Retries int
@@ -43,6 +45,18 @@ type Suite struct {
 	// variables and of config attributes that the plugin marks as secret.
 	Secrets []string
 }
+
+// TimeoutPolicy says what a trial's timeout means. The zero TimeoutPolicy is
+// TimeoutFails.
+type TimeoutPolicy string
+
+// Timeout policies. The state is looked up, and every gate evaluated, under both.
+const (
+	// TimeoutFails: an agent that is not done in time has failed.
+	TimeoutFails TimeoutPolicy = "fail"
+	// TimeoutJudged: the gates decide, as if the agent had been done.
+	TimeoutJudged TimeoutPolicy = "judge"
+)
 
 // Host returns the host block of that name, or nil.
 func (s *Suite) Host(name string) *HostConfig { return find(s.Hosts, name) }

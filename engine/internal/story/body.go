@@ -33,7 +33,7 @@ var (
 		{name: "host", label: "name"}, {name: "target", label: "name"}, {name: "model", label: "name"},
 		{name: "scorer", label: "module"}, {name: "story", label: "name"},
 	}}
-	suiteBody = bodySpec{name: "suite", optional: []string{"hosts", "repeats", "timeout", "retries", "budget_usd", "max_trials", "circuit"},
+	suiteBody = bodySpec{name: "suite", optional: []string{"hosts", "repeats", "timeout", "on_timeout", "retries", "budget_usd", "max_trials", "circuit"},
 		blocks: []blockSpec{{name: "limits", once: true}, {name: "provider", label: "url"}}}
 	limitsBody     = bodySpec{name: "limits", optional: []string{"turns", "tokens", "tool_bytes", "usd"}}
 	providerBody   = bodySpec{name: "provider", optional: []string{"concurrency", "requests_per_minute"}}

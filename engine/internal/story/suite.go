@@ -39,9 +39,25 @@ func (l *loader) decodeSuite(b *hclsyntax.Block) {
 	if d := l.durationAttr(attrs["timeout"], l.root); d > 0 {
 		s.Timeout = d
 	}
+	s.OnTimeout = l.timeoutPolicy(attrs["on_timeout"])
 	s.BudgetUSD = l.usdAttr(attrs["budget_usd"], l.root)
 	l.suiteLimits(attrs, inner)
 	l.suiteHosts(attrs["hosts"], b)
+}
+
+func (l *loader) timeoutPolicy(a *hclsyntax.Attribute) eval.TimeoutPolicy {
+	if a == nil {
+		return eval.TimeoutFails
+	}
+	text, ok := l.textAttr(a, l.root)
+	switch p := eval.TimeoutPolicy(text); {
+	case !ok:
+		return eval.TimeoutFails
+	case p == eval.TimeoutFails || p == eval.TimeoutJudged:
+		return p
+	}
+	l.found.fail(a.Expr.Range(), "unknown policy", "\"on_timeout\" is \"fail\" (an agent that is not done in time has failed) or \"judge\" (the gates decide).")
+	return eval.TimeoutFails
 }
 
 // suiteHosts settles which hosts the suite runs on: all that are declared, or

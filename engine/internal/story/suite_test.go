@@ -30,7 +30,7 @@ func TestDesign(t *testing.T) {
 		return false
 	}, cmp.Ignore())
 	want := &eval.Suite{
-		Name: "site-builder", Dir: dir, Repeats: 3, Timeout: 10 * time.Minute, Retries: 2, BudgetUSD: 20, Circuit: 5,
+		Name: "site-builder", Dir: dir, Repeats: 3, Timeout: 10 * time.Minute, OnTimeout: eval.TimeoutFails, Retries: 2, BudgetUSD: 20, Circuit: 5,
 		Hosts: []eval.HostConfig{
 			{Name: "claude", Driver: "claude-code", Config: eval.JSON(`{"model":"sonnet","max_turns":40}`), Source: eval.Source{File: file, Line: 14, Column: 1}},
 			{Name: "codex", Driver: "codex", Config: eval.JSON(`{"model":"gpt-5-codex","max_turns":40}`), Source: eval.Source{File: file, Line: 23, Column: 1}},

@@ -285,7 +285,7 @@ func (a *attempt) hideSecrets() {
 // record is the trial's record, but for its attempts.
 func (a *attempt) record() *eval.Record {
 	a.hideSecrets()
-	status, cause, reason := verdict(a.fault, a.outcome, a.detail, a.scores)
+	status, cause, reason := verdict(a.fault, a.outcome, a.detail, a.r.Suite.OnTimeout, a.scores)
 	reason = a.r.Secrets.String(reason)
 	rec := &eval.Record{
 		Run: a.r.Ledger.Info.ID, ID: a.trial.ID(), Trial: a.trial, Driver: a.host.Driver,

@@ -65,6 +65,10 @@ func (a *attempt) converse(ctx context.Context) *eval.Fault {
 		return &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: fmt.Sprintf("trial %s: raw output: %v", a.trial.ID(), err)}
 	}
 	a.gather(t)
+	if fault == nil && a.outcome == eval.TimedOut {
+		a.finding("timed_out", eval.SeverityMinor, "", fmt.Sprintf("the agent was not done after %s; by the suite's policy (on_timeout) %s",
+			a.timeout(), map[bool]string{true: "the gates decide", false: "that is a failure"}[a.r.Suite.OnTimeout == eval.TimeoutJudged]))
+	}
 	if fault == nil && a.gateway != nil {
 		fault = a.gateway.Fault()
 	}

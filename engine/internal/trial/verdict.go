@@ -77,7 +77,7 @@ func hung(requests []gateway.Request) bool {
 // verdict is the trial's status with its cause and reason. A gate that did not
 // hold is the agent's failure, also where another gate could not be evaluated;
 // a gate that could not be evaluated is never a pass.
-func verdict(fault *eval.Fault, outcome eval.Outcome, detail string, scores []eval.Score) (eval.Status, string, string) {
+func verdict(fault *eval.Fault, outcome eval.Outcome, detail string, policy eval.TimeoutPolicy, scores []eval.Score) (eval.Status, string, string) {
 	if fault != nil {
 		return eval.StatusErrored, fault.Cause, fault.Error()
 	}
@@ -93,7 +93,8 @@ func verdict(fault *eval.Fault, outcome eval.Outcome, detail string, scores []ev
 			broken = append(broken, fmt.Sprintf("%s: %s", s.Name, s.Reason))
 		}
 	}
-	if outcome != eval.Completed {
+	judged := outcome == eval.TimedOut && policy == eval.TimeoutJudged
+	if outcome != eval.Completed && !judged {
 		reason := "the agent's run ended with " + string(outcome)
 		if detail != "" {
 			reason += ": " + detail

@@ -95,20 +95,25 @@ func TestVerdict(t *testing.T) {
 		name    string
 		fault   *eval.Fault
 		outcome eval.Outcome
+		policy  eval.TimeoutPolicy
 		scores  []eval.Score
 		status  eval.Status
 		cause   string
 		reason  string
 	}{
-		{"all hold", nil, eval.Completed, []eval.Score{ok, measure}, eval.StatusPassed, "", ""},
-		{"no gates", nil, eval.Completed, nil, eval.StatusPassed, "", ""},
-		{"one does not", nil, eval.Completed, []eval.Score{ok, bad}, eval.StatusFailed, "constraint", "b: because"},
-		{"one is broken", nil, eval.Completed, []eval.Score{ok, broken}, eval.StatusErrored, "scorer", "c: because"},
-		{"one broken and one failed", nil, eval.Completed, []eval.Score{broken, bad}, eval.StatusFailed, "constraint", "b: because"},
-		{"ran out of time with the work done", nil, eval.TimedOut, []eval.Score{ok}, eval.StatusFailed, "timeout", "the agent's run ended with timeout"},
-		{"fault", &eval.Fault{Cause: "auth", Detail: "401"}, "", nil, eval.StatusErrored, "auth", "auth: 401"},
+		{"all hold", nil, eval.Completed, "", []eval.Score{ok, measure}, eval.StatusPassed, "", ""},
+		{"no gates", nil, eval.Completed, "", nil, eval.StatusPassed, "", ""},
+		{"one does not", nil, eval.Completed, "", []eval.Score{ok, bad}, eval.StatusFailed, "constraint", "b: because"},
+		{"one is broken", nil, eval.Completed, "", []eval.Score{ok, broken}, eval.StatusErrored, "scorer", "c: because"},
+		{"one broken and one failed", nil, eval.Completed, "", []eval.Score{broken, bad}, eval.StatusFailed, "constraint", "b: because"},
+		{"ran out of time with the work done", nil, eval.TimedOut, "", []eval.Score{ok}, eval.StatusFailed, "timeout", "the agent's run ended with timeout"},
+		{"ran out of time, by policy", nil, eval.TimedOut, eval.TimeoutFails, []eval.Score{ok}, eval.StatusFailed, "timeout", "the agent's run ended with timeout"},
+		{"ran out of time, the gates decide", nil, eval.TimedOut, eval.TimeoutJudged, []eval.Score{ok}, eval.StatusPassed, "", ""},
+		{"ran out of time, a gate decides otherwise", nil, eval.TimedOut, eval.TimeoutJudged, []eval.Score{ok, bad}, eval.StatusFailed, "constraint", "b: because"},
+		{"refused, under either policy", nil, eval.Refused, eval.TimeoutJudged, []eval.Score{ok}, eval.StatusFailed, "refused", "the agent's run ended with refused"},
+		{"fault", &eval.Fault{Cause: "auth", Detail: "401"}, "", "", nil, eval.StatusErrored, "auth", "auth: 401"},
 	} {
-		status, cause, reason := verdict(tt.fault, tt.outcome, "", tt.scores)
+		status, cause, reason := verdict(tt.fault, tt.outcome, "", tt.policy, tt.scores)
 		if status != tt.status || cause != tt.cause || reason != tt.reason {
 			t.Errorf("%s: verdict = %q, %q, %q; want %q, %q, %q", tt.name, status, cause, reason, tt.status, tt.cause, tt.reason)
 		}
