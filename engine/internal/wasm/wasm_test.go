@@ -62,7 +62,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if len(os.Args) == 2 && os.Args[1] == workerArg {
-		if err := ServeWorker(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := ServeWorker(context.Background(), onProcs{os.Stdin}, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
