@@ -3,6 +3,8 @@
 #   make build   bin/evalengine with the plugins beside it
 #   make demo    the quickstart suite, no key and no network needed
 #   make test    everything; installs what the tests need
+#   make race    the same under the race detector
+#   make fuzz    every fuzz function for FUZZTIME (30s)
 
 SHELL      := /bin/bash
 GO         ?= go
@@ -42,8 +44,10 @@ demo: build
 test: build npm-test lint
 	EVALENGINE_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -timeout $(TIMEOUT) ./...
 
+# A package at a time: under the detector those with deadlines would otherwise
+# get in each other's way.
 race: build npm-test
-	$(GO) test -race -timeout 60m ./...
+	EVALENGINE_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -race -p 1 -timeout 60m ./...
 
 # The real agent command lines and MCP servers that the tests drive.
 npm-test: $(NPMTEST)/node_modules/.installed
@@ -55,11 +59,17 @@ $(NPMTEST)/node_modules/.installed: $(NPMTEST)/package-lock.json
 bench: build
 	$(GO) test -run '^$$' -bench . -benchmem ./engine/... ./scorers/... ./plugins/... ./examples/...
 
+# One fuzz function after the other, each for FUZZTIME, in the packages that have
+# any. Inputs are minimised a little only: it would take longer than the search.
 FUZZTIME ?= 30s
+FUZZ     := $(shell grep -rl --include='*_test.go' '^func Fuzz' engine examples plugins scorers | xargs -r dirname | sort -u)
 fuzz:
-	@set -e; for pkg in $$($(GO) list ./...); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
+	@set -e -o pipefail; for dir in $(FUZZ); do \
+	  for f in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$dir/*_test.go); do \
+	    printf '%-60s ' "$$dir $$f"; \
+	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$dir 2>&1 \
+	      | awk '{ all = all $$0 "\n" } /execs:/ { sub(/.*execs: /, ""); last = $$0 } /^FAIL|^--- FAIL/ { bad = 1 } \
+	             END { if (bad) { printf "failed\n%s", all; exit 1 } print last " executions" }'; \
 	  done; \
 	done
 
