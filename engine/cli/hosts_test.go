@@ -247,7 +247,7 @@ func TestHostsSortFailures(t *testing.T) {
 		{"stall", "", eval.StatusErrored, "model_hang", ""},
 	}
 	var suite strings.Builder
-	suite.WriteString("suite \"rows\" {\n  retries = 0\n  timeout = \"40s\"\n}\ntarget \"site\" {\n  provisioner = \"sitebuilder\"\n}\n")
+	suite.WriteString("suite \"rows\" {\n  retries = 0\n  circuit = 0\n  timeout = \"40s\"\n}\ntarget \"site\" {\n  provisioner = \"sitebuilder\"\n}\n")
 	for _, r := range rows {
 		fmt.Fprintf(&suite, "host \"claude-%s\" {\n  driver = \"claude-code\"\n  config {\n    model = \"claude-sonnet-4-5\"\n    base_url = %q\n    %s\n  }\n}\n", r.scenario, srv.ScenarioURL(r.scenario)+"/claude", r.config)
 		fmt.Fprintf(&suite, "host \"codex-%s\" {\n  driver = \"codex\"\n  config {\n    model = \"gpt-5-codex\"\n    base_url = %q\n    %s\n  }\n}\n", r.scenario, srv.ScenarioURL(r.scenario)+"/codex/v1", r.config)
