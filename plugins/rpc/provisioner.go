@@ -30,7 +30,7 @@ func targetToProto(t eval.Target) *provisionerv1.Target {
 
 func targetFromProto(t *provisionerv1.Target) eval.Target {
 	return eval.Target{
-		ID: t.GetId(), Values: fromRaw(t.GetValues()),
+		ID: t.GetId(), Values: wellFormed(t.GetValues()),
 		Servers: convertAll(t.GetServers(), serverFromProto), Secrets: t.GetSecrets(),
 	}
 }

@@ -88,7 +88,7 @@ func UsageFromProto(u *recordv1.Usage) eval.Usage {
 		Turns: int(u.Turns), Requests: int(u.Requests),
 		InputTokens: u.InputTokens, CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
 		OutputTokens: u.OutputTokens, ReasoningTokens: u.ReasoningTokens,
-		CostUSD: u.CostUsd, LowerBound: u.LowerBound, Source: u.Source, Models: u.Models,
+		CostUSD: finite(u.CostUsd), LowerBound: u.LowerBound, Source: u.Source, Models: u.Models,
 	}
 }
 

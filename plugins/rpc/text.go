@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 
@@ -49,6 +50,24 @@ func fromRaw(b []byte) eval.JSON {
 		return nil
 	}
 	return b
+}
+
+// wellFormed takes what ought to be JSON and goes into a record. What is none becomes
+// a text: a record with it could not be written.
+func wellFormed(b []byte) eval.JSON {
+	if len(b) == 0 || json.Valid(b) {
+		return fromRaw(b)
+	}
+	text, _ := json.Marshal(string(b)) // a string always has a form
+	return text
+}
+
+// finite is v, nil where it is no number that a record can hold.
+func finite(v *float64) *float64 {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return nil
+	}
+	return v
 }
 
 func convertAll[A, B any](list []A, f func(A) B) []B {
