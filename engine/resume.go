@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/evalengine/evalengine/engine/diag"
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
 	"github.com/evalengine/evalengine/engine/internal/plan"
+	"github.com/evalengine/evalengine/engine/internal/redact"
 )
 
 // Resume finishes a run: trials without a record, and those that were errored or
@@ -131,7 +133,8 @@ func (e *Engine) reload(ctx context.Context, kept *ledger.Run) (*eval.Suite, err
 	}
 	vars := map[string]string{}
 	for name, v := range info.Vars {
-		if v != "" {
+		// One that held a secret is to be given again, by the environment.
+		if v != "" && !strings.Contains(v, redact.Mark) {
 			vars[name] = v
 		}
 	}
