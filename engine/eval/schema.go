@@ -51,12 +51,7 @@ type Description struct {
 
 // Has reports whether the plugin has the capability.
 func (d Description) Has(capability string) bool {
-	for _, c := range d.Capabilities {
-		if c == capability {
-			return true
-		}
-	}
-	return false
+	return contains(d.Capabilities, capability)
 }
 
 // Capabilities that the engine knows of. A host says what it can do; what it

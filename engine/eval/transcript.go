@@ -163,3 +163,30 @@ type Usage struct {
 	Source string   `json:"source,omitempty"`
 	Models []string `json:"models,omitempty"`
 }
+
+// Add adds the counts of more to u. Cost and Source are the caller's: what a sum
+// of unknown costs means is not the same everywhere.
+func (u *Usage) Add(more Usage) {
+	u.Turns += more.Turns
+	u.Requests += more.Requests
+	u.InputTokens += more.InputTokens
+	u.CacheReadTokens += more.CacheReadTokens
+	u.CacheWriteTokens += more.CacheWriteTokens
+	u.OutputTokens += more.OutputTokens
+	u.ReasoningTokens += more.ReasoningTokens
+	u.LowerBound = u.LowerBound || more.LowerBound
+	for _, m := range more.Models {
+		if !contains(u.Models, m) {
+			u.Models = append(u.Models, m)
+		}
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}

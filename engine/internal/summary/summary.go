@@ -195,13 +195,7 @@ func push(st *eval.Stat, repeat int, v float64) {
 }
 
 func addUsage(sum *eval.Usage, u eval.Usage) {
-	sum.Turns += u.Turns
-	sum.Requests += u.Requests
-	sum.InputTokens += u.InputTokens
-	sum.CacheReadTokens += u.CacheReadTokens
-	sum.CacheWriteTokens += u.CacheWriteTokens
-	sum.OutputTokens += u.OutputTokens
-	sum.ReasoningTokens += u.ReasoningTokens
+	sum.Add(u)
 	if u.CostUSD != nil {
 		total := *u.CostUSD
 		if sum.CostUSD != nil {
@@ -210,13 +204,8 @@ func addUsage(sum *eval.Usage, u eval.Usage) {
 		sum.CostUSD = &total
 	}
 	// Tokens without a price make the sum a lower bound.
-	if u.LowerBound || u.CostUSD == nil && u.InputTokens+u.OutputTokens > 0 {
+	if u.CostUSD == nil && u.InputTokens+u.OutputTokens > 0 {
 		sum.LowerBound = true
-	}
-	for _, m := range u.Models {
-		if !slices.Contains(sum.Models, m) {
-			sum.Models = append(sum.Models, m)
-		}
 	}
 }
 

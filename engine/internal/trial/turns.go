@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -162,7 +161,10 @@ func (t *turns) end(res eval.TurnResult) {
 		t.version = res.AgentVersion
 	}
 	t.retries += res.Retries
-	addUsage(&t.usage, res.Usage)
+	t.usage.Add(res.Usage)
+	if res.Usage.Source != "" {
+		t.usage.Source = res.Usage.Source
+	}
 }
 
 func (t *turns) warn(text string) {
@@ -186,23 +188,4 @@ func (t *turns) findings(seen int) []eval.Finding {
 			Text: "the agent program asked its model again by itself; times are not comparable"})
 	}
 	return out
-}
-
-func addUsage(sum *eval.Usage, u eval.Usage) {
-	sum.Turns += u.Turns
-	sum.Requests += u.Requests
-	sum.InputTokens += u.InputTokens
-	sum.CacheReadTokens += u.CacheReadTokens
-	sum.CacheWriteTokens += u.CacheWriteTokens
-	sum.OutputTokens += u.OutputTokens
-	sum.ReasoningTokens += u.ReasoningTokens
-	sum.LowerBound = sum.LowerBound || u.LowerBound
-	if u.Source != "" {
-		sum.Source = u.Source
-	}
-	for _, m := range u.Models {
-		if !slices.Contains(sum.Models, m) {
-			sum.Models = append(sum.Models, m)
-		}
-	}
 }
