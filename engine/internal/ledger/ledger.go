@@ -140,7 +140,7 @@ func (s *Store) Run(name string) (*Run, error) {
 		return nil, err
 	}
 	if name == "latest" && len(ids) > 0 {
-		return openDir(filepath.Join(s.root, "runs", ids[len(ids)-1]))
+		return s.latest(ids)
 	}
 	var fits []string
 	for _, id := range ids {
@@ -167,6 +167,32 @@ func few(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+// latest opens the run that began last. IDs tell runs apart by the second; those
+// of one second are told apart by what they say of their start. A folder that a
+// killed engine left without a run.json is no run.
+func (s *Store) latest(ids []string) (*Run, error) {
+	var last *Run
+	for _, id := range slices.Backward(ids) {
+		if last != nil && second(id) != second(last.Info.ID) {
+			break
+		}
+		r, err := openDir(filepath.Join(s.root, "runs", id))
+		if err == nil && (last == nil || r.Info.StartedAt.After(last.Info.StartedAt)) {
+			last = r
+		}
+	}
+	if last == nil {
+		return nil, fmt.Errorf("%w: none of the %d folders in %s is whole", ErrNoRun, len(ids), s.root)
+	}
+	return last, nil
+}
+
+// second is the part of a run's ID that is its time.
+func second(id string) string {
+	at, _, _ := strings.Cut(id, "-")
+	return at
 }
 
 func openDir(dir string) (*Run, error) {

@@ -272,3 +272,20 @@ func TestLock(t *testing.T) {
 	}
 	other.Unlock()
 }
+
+// Two runs of one second: the latest is the one that began last, whatever its ID.
+func TestLatestWithinASecond(t *testing.T) {
+	s, _ := create(t, "20261130T151735Z-00000f")
+	for id, at := range map[string]time.Duration{"20261130T151736Z-00000a": 2, "20261130T151736Z-00000b": 1} {
+		if _, err := s.Create(eval.Run{ID: id, StartedAt: start.Add(at * time.Millisecond)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(s.Root(), "runs", "20261130T151737Z-000000"), 0o700); err != nil {
+		t.Fatal(err) // killed before it had a run.json
+	}
+	r, err := s.Run("latest")
+	if err != nil || r.Info.ID != "20261130T151736Z-00000a" {
+		t.Errorf("latest = %v, %v; want the run that began last", r, err)
+	}
+}
