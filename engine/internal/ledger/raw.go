@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -12,8 +13,12 @@ const rawDir = "host"
 
 // KeepRaw takes secrets out of the files of a folder and moves it into the draft
 // as host/. Until then they are no part of the store, which never has a secret,
-// not even that of an engine that was killed. A folder without files is left.
+// not even that of an engine that was killed. A folder without files is left,
+// and one that is not there is none.
 func (d *Draft) KeepRaw(dir string, red Redactor) error {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

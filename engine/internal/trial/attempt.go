@@ -183,15 +183,19 @@ func (a *attempt) env(names []string) map[string]string {
 
 // folder makes a fresh folder of this attempt.
 func (a *attempt) folder(name string) (string, error) {
+	dir := a.path(name)
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// path is where a folder of this attempt is, or will be: an attempt that needs
+// none makes none.
+func (a *attempt) path(name string) string {
 	if a.dir == "" {
-		dir, err := os.MkdirTemp(a.r.Temp, "t-")
-		if err != nil {
-			return "", err
-		}
-		a.dir = dir
+		var b [8]byte
+		rand.Read(b[:])
+		a.dir = filepath.Join(a.r.Temp, "t-"+hex.EncodeToString(b[:]))
 	}
-	dir := filepath.Join(a.dir, name)
-	return dir, os.Mkdir(dir, 0o700)
+	return filepath.Join(a.dir, name)
 }
 
 func (a *attempt) cleanFolders() {

@@ -178,10 +178,7 @@ func (a *attempt) rules() []eval.ToolRule {
 
 // spec is what the host gets to start a session.
 func (a *attempt) spec(desc eval.Description) (eval.SessionSpec, error) {
-	var err error
-	if a.raw, err = a.folder("raw"); err != nil {
-		return eval.SessionSpec{}, err
-	}
+	a.raw = a.path("raw")
 	s := eval.SessionSpec{
 		Trial: a.trial, Config: a.host.Config, RawDir: a.raw, Env: a.env(a.host.Env), Turns: len(a.prompts),
 	}
@@ -195,6 +192,7 @@ func (a *attempt) spec(desc eval.Description) (eval.SessionSpec, error) {
 	if desc.Has(eval.CapNoFolders) {
 		return s, nil
 	}
+	var err error
 	if s.Home, err = a.folder("home"); err != nil {
 		return s, err
 	}
