@@ -32,6 +32,8 @@ type Record struct {
 	ToolsDigest string `json:"tools_digest,omitempty"`
 	// Versions are of the engine, plugins, agent program and scorer modules.
 	Versions map[string]string `json:"versions,omitempty"`
+	// Pages are the captured pages; what they show is in the pages folder.
+	Pages []Page `json:"pages,omitempty"`
 	// Files has the SHA-256 of every other file of the trial's folder.
 	Files map[string]string `json:"files,omitempty"`
 }
@@ -67,6 +69,7 @@ type Timings struct {
 	Provision  float64   `json:"provision_s"`
 	Agent      float64   `json:"agent_s"`
 	Observe    float64   `json:"observe_s"`
+	Capture    float64   `json:"capture_s,omitempty"`
 	Score      float64   `json:"score_s"`
 	Total      float64   `json:"total_s"`
 }

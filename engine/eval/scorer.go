@@ -41,6 +41,8 @@ const (
 	PartAnswer     Part = "answer"
 	PartState      Part = "state"
 	PartTools      Part = "tools"
+	// PartPages is what is known of the captured pages, without HTML and pictures.
+	PartPages      Part = "pages"
 	PartPagesHTML  Part = "pages.html"
 	PartPagesImage Part = "pages.image"
 	PartGold       Part = "gold"
@@ -62,6 +64,11 @@ type ScoreInput struct {
 	Scores             []Score
 	GoldState          JSON
 	GoldPages          []Page
+	// GoldGrades and FloorGrades are what the story's judges made of its gold and
+	// of its floor; empty where there are none that can be used, and GoldStale says
+	// why.
+	GoldGrades, FloorGrades []Grade
+	GoldStale               string
 	// The rest is always there.
 	Usage            Usage
 	HostCapabilities []string
@@ -80,8 +87,16 @@ type Use struct {
 	// Params is a JSON object, checked against the scorer's Params, defaults
 	// filled in.
 	Params JSON
-	// Model names the model block granted to this use.
-	Model string
+	// Models name the model blocks granted to this use.
+	Models []string
+}
+
+// Grade is how a judge graded one result several times.
+type Grade struct {
+	// Score is the name of the score, as [Score.Name].
+	Score string `json:"score"`
+	// Values are in 0..1, in the order of asking.
+	Values []float64 `json:"values"`
 }
 
 // ScoreOutput answers one Use.
@@ -95,4 +110,6 @@ type ScoreOutput struct {
 	Reason   string
 	Evidence []Evidence
 	Findings []Finding
+	// Samples are a judge's single values in 0..1.
+	Samples []float64
 }

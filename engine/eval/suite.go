@@ -35,6 +35,7 @@ type Suite struct {
 	Hosts   []HostConfig
 	Targets []TargetConfig
 	Models  []ModelConfig
+	Browser BrowserConfig
 	Modules []ModuleConfig
 	Stories []Story
 
@@ -129,7 +130,9 @@ type ModelConfig struct {
 	Provider string
 	Model    string
 	Config   JSON
-	Source   Source
+	// SHA256 pins the plugin of a provider that is one.
+	SHA256 string
+	Source Source
 }
 
 // ModuleConfig is a scorer block: a module beside the built-in ones.
@@ -261,8 +264,8 @@ type ScorerUse struct {
 	Role   Role
 	// Params has the scorer's parameters as one JSON object.
 	Params Late[JSON]
-	// Model names a model block, for a judge.
-	Model  string
+	// Models name model blocks, for a judge.
+	Models []string
 	Source Source
 }
 
@@ -271,7 +274,35 @@ type Capture struct {
 	Name      string
 	URL       Late[string]
 	Viewports []Viewport
-	Source    Source
+	// Scale is device pixels for each CSS pixel; 0 is 1.
+	Scale float64
+	// FirstScreen takes the viewport alone, not the whole page.
+	FirstScreen bool
+	// MaxHeight is where a page that goes on for ever is cut, in CSS pixels; 0 is
+	// the engine's.
+	MaxHeight int
+	// Expect says how the right page is known from a login or an error.
+	ExpectURL  string
+	ExpectText Late[string]
+	// WaitFor is a CSS selector that must be there before the page is taken.
+	WaitFor string
+	// Hide are CSS selectors of what is not to be seen, such as a cookie layer.
+	Hide []string
+	// Origins are globs over further origins that the page may reach.
+	Origins []string
+	// Timeout bounds one page; 0 is the engine's.
+	Timeout time.Duration
+	Source  Source
+}
+
+// BrowserConfig says which browser takes pages. All empty is the first that is
+// found on the machine.
+type BrowserConfig struct {
+	// Path is the program, URL a DevTools address of a browser that runs already.
+	Path, URL string
+	// Concurrency is how many pages are taken at once; 0 is the engine's.
+	Concurrency int
+	Source      Source
 }
 
 // Viewport is a browser window's size in CSS pixels.

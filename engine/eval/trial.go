@@ -95,14 +95,31 @@ type Score struct {
 	// Reason is why, in a sentence for a person: also of a skip or an error.
 	Reason   string     `json:"reason,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
+	// Samples are a judge's values in 0..1 where it was asked more than once about
+	// the same trial; Value is what the scorer made of them.
+	Samples []float64 `json:"samples,omitempty"`
+	// Judge is what the score's own model calls took, apart from the agent's.
+	Judge *JudgeUse `json:"judge,omitempty"`
 }
 
-// Evidence points at what a score or finding rests on: one field is set.
+// JudgeUse is what a score asked of models.
+type JudgeUse struct {
+	Usage Usage `json:"usage"`
+	// Requests are the ids of the calls in judge.jsonl.
+	Requests []string `json:"requests,omitempty"`
+	// Cached says that an answer came from an earlier call of the same content.
+	Cached bool `json:"cached,omitempty"`
+}
+
+// Evidence points at what a score or finding rests on: one of the first three is
+// set.
 type Evidence struct {
 	Step string `json:"step,omitempty"`
 	Page string `json:"page,omitempty"`
 	// Pointer is a JSON pointer into the state.
 	Pointer string `json:"pointer,omitempty"`
+	// Quote is text said to stand there.
+	Quote string `json:"quote,omitempty"`
 }
 
 // Severity of a finding. The zero Severity is invalid.
@@ -128,14 +145,7 @@ type Finding struct {
 	// Source is the scorer, or "engine".
 	Source      string `json:"source,omitempty"`
 	Fingerprint string `json:"fingerprint,omitempty"`
-}
-
-// Page is a captured page of the target.
-type Page struct {
-	Name   string `json:"name"`
-	URL    string `json:"url"`
-	Title  string `json:"title,omitempty"`
-	Status int    `json:"status,omitempty"`
-	HTML   []byte `json:"-"`
-	Image  []byte `json:"-"`
+	// Unverified says that what it cites does not exist: it is shown and enters no
+	// count.
+	Unverified bool `json:"unverified,omitempty"`
 }

@@ -131,7 +131,22 @@ func ScoreToProto(s eval.Score) *recordv1.Score {
 		Dimension: valid(string(s.Dimension)), State: valid(string(s.State)),
 		Value: s.Value, Raw: s.Raw, Unit: valid(s.Unit), LowerIsBetter: s.LowerIsBetter,
 		Passed: s.Passed, Reason: valid(s.Reason), Evidence: convertAll(s.Evidence, EvidenceToProto),
+		Samples: s.Samples, Judge: judgeToProto(s.Judge),
 	}
+}
+
+func judgeToProto(j *eval.JudgeUse) *recordv1.JudgeUse {
+	if j == nil {
+		return nil
+	}
+	return &recordv1.JudgeUse{Usage: UsageToProto(j.Usage), Requests: validAll(j.Requests), Cached: j.Cached}
+}
+
+func judgeFromProto(j *recordv1.JudgeUse) *eval.JudgeUse {
+	if j == nil {
+		return nil
+	}
+	return &eval.JudgeUse{Usage: UsageFromProto(j.Usage), Requests: j.Requests, Cached: j.Cached}
 }
 
 // ScoreFromProto converts a score; nil is the zero Score.
@@ -144,17 +159,18 @@ func ScoreFromProto(s *recordv1.Score) eval.Score {
 		Dimension: eval.Dimension(s.Dimension), State: eval.ScoreState(s.State),
 		Value: s.Value, Raw: s.Raw, Unit: s.Unit, LowerIsBetter: s.LowerIsBetter,
 		Passed: s.Passed, Reason: s.Reason, Evidence: convertAll(s.Evidence, EvidenceFromProto),
+		Samples: s.Samples, Judge: judgeFromProto(s.Judge),
 	}
 }
 
 // EvidenceToProto converts evidence.
 func EvidenceToProto(e eval.Evidence) *recordv1.Evidence {
-	return &recordv1.Evidence{Step: valid(e.Step), Page: valid(e.Page), Pointer: valid(e.Pointer)}
+	return &recordv1.Evidence{Step: valid(e.Step), Page: valid(e.Page), Pointer: valid(e.Pointer), Quote: valid(e.Quote)}
 }
 
 // EvidenceFromProto converts evidence; nil is the zero Evidence.
 func EvidenceFromProto(e *recordv1.Evidence) eval.Evidence {
-	return eval.Evidence{Step: e.GetStep(), Page: e.GetPage(), Pointer: e.GetPointer()}
+	return eval.Evidence{Step: e.GetStep(), Page: e.GetPage(), Pointer: e.GetPointer(), Quote: e.GetQuote()}
 }
 
 // FindingToProto converts a finding.
@@ -162,7 +178,7 @@ func FindingToProto(f eval.Finding) *recordv1.Finding {
 	return &recordv1.Finding{
 		Kind: valid(f.Kind), Tool: valid(f.Tool), Severity: valid(string(f.Severity)), Text: valid(f.Text),
 		Evidence: convertAll(f.Evidence, EvidenceToProto), Suggestion: valid(f.Suggestion),
-		Source: valid(f.Source), Fingerprint: valid(f.Fingerprint),
+		Source: valid(f.Source), Fingerprint: valid(f.Fingerprint), Unverified: f.Unverified,
 	}
 }
 
@@ -174,6 +190,6 @@ func FindingFromProto(f *recordv1.Finding) eval.Finding {
 	return eval.Finding{
 		Kind: f.Kind, Tool: f.Tool, Severity: eval.Severity(f.Severity), Text: f.Text,
 		Evidence: convertAll(f.Evidence, EvidenceFromProto), Suggestion: f.Suggestion,
-		Source: f.Source, Fingerprint: f.Fingerprint,
+		Source: f.Source, Fingerprint: f.Fingerprint, Unverified: f.Unverified,
 	}
 }

@@ -6,11 +6,11 @@ import "github.com/evalengine/evalengine/engine/eval"
 type Parts uint16
 
 // AllParts is every part.
-const AllParts = Parts(1<<9 - 1)
+const AllParts = Parts(1<<10 - 1)
 
 var partNames = [...]eval.Part{
 	eval.PartTranscript, eval.PartAnswer, eval.PartState, eval.PartTools, eval.PartPagesHTML,
-	eval.PartPagesImage, eval.PartGold, eval.PartScores, eval.PartFiles,
+	eval.PartPagesImage, eval.PartGold, eval.PartScores, eval.PartFiles, eval.PartPages,
 }
 
 const (
@@ -22,6 +22,8 @@ const (
 	pagesImage
 	gold
 	scores
+	files
+	pages
 )
 
 // KnownPart reports whether p is a part that this package knows.
@@ -130,12 +132,23 @@ func writeRequest(w *writer, in *eval.ScoreInput, want Parts) {
 	if want&scores != 0 {
 		messages(w, 15, writeScore, in.Scores)
 	}
-	if want&gold != 0 && (len(in.GoldState) > 0 || len(in.GoldPages) > 0) {
-		message(w, 16, func(w *writer, in *eval.ScoreInput) {
-			w.bytes(1, in.GoldState)
-			writePages(w, 2, in.GoldPages, want|pagesHTML|pagesImage)
-		}, in)
+	if want&gold != 0 && hasGold(in) {
+		message(w, 16, func(w *writer, in *eval.ScoreInput) { writeGold(w, in, want) }, in)
 	}
+}
+
+func hasGold(in *eval.ScoreInput) bool {
+	return len(in.GoldState) > 0 || len(in.GoldPages) > 0 || len(in.GoldGrades) > 0 || len(in.FloorGrades) > 0 || in.GoldStale != ""
+}
+
+// writeGold writes the gold's pages with the parts that are wanted of the
+// trial's, or at least what is known of them.
+func writeGold(w *writer, in *eval.ScoreInput, want Parts) {
+	w.bytes(1, in.GoldState)
+	writePages(w, 2, in.GoldPages, want|pages)
+	messages(w, 3, writeGrade, in.GoldGrades)
+	messages(w, 4, writeGrade, in.FloorGrades)
+	w.str(5, in.GoldStale)
 }
 
 func readGold(r *reader, in *eval.ScoreInput) {
@@ -145,43 +158,28 @@ func readGold(r *reader, in *eval.ScoreInput) {
 			in.GoldState = r.bytes()
 		case 2:
 			in.GoldPages = add(r, readPage, in.GoldPages)
+		case 3:
+			in.GoldGrades = add(r, readGrade, in.GoldGrades)
+		case 4:
+			in.FloorGrades = add(r, readGrade, in.FloorGrades)
+		case 5:
+			in.GoldStale = r.str()
 		}
 	}
 }
 
-func writePages(w *writer, num int, pages []eval.Page, want Parts) {
-	if want&(pagesHTML|pagesImage) == 0 {
-		return
-	}
-	messages(w, num, func(w *writer, p *eval.Page) {
-		w.str(1, p.Name)
-		w.str(2, p.URL)
-		w.str(3, p.Title)
-		w.int(4, p.Status)
-		if want&pagesHTML != 0 {
-			w.bytes(5, p.HTML)
-		}
-		if want&pagesImage != 0 {
-			w.bytes(6, p.Image)
-		}
-	}, pages)
+func writeGrade(w *writer, g *eval.Grade) {
+	w.str(1, g.Score)
+	w.doubles(2, g.Values)
 }
 
-func readPage(r *reader, p *eval.Page) {
+func readGrade(r *reader, g *eval.Grade) {
 	for r.next() {
 		switch r.num {
 		case 1:
-			p.Name = r.str()
+			g.Score = r.str()
 		case 2:
-			p.URL = r.str()
-		case 3:
-			p.Title = r.str()
-		case 4:
-			p.Status = r.int()
-		case 5:
-			p.HTML = r.bytes()
-		case 6:
-			p.Image = r.bytes()
+			g.Values = r.doubles(g.Values)
 		}
 	}
 }
@@ -212,7 +210,7 @@ func writeUse(w *writer, u *eval.Use) {
 	w.str(1, u.Name)
 	w.str(2, u.Scorer)
 	w.bytes(3, u.Params)
-	w.str(4, u.Model)
+	w.strs(4, u.Models)
 }
 
 func readUse(r *reader, u *eval.Use) {
@@ -225,7 +223,7 @@ func readUse(r *reader, u *eval.Use) {
 		case 3:
 			u.Params = r.bytes()
 		case 4:
-			u.Model = r.str()
+			u.Models = append(u.Models, r.str())
 		}
 	}
 }

@@ -31,6 +31,7 @@ func writeOutput(w *writer, o *eval.ScoreOutput) {
 	w.str(7, o.Reason)
 	messages(w, 8, writeEvidence, o.Evidence)
 	messages(w, 9, writeFinding, o.Findings)
+	w.doubles(10, o.Samples)
 }
 
 func readOutput(r *reader, o *eval.ScoreOutput) {
@@ -55,6 +56,8 @@ func readOutput(r *reader, o *eval.ScoreOutput) {
 			o.Evidence = add(r, readEvidence, o.Evidence)
 		case 9:
 			o.Findings = add(r, readFinding, o.Findings)
+		case 10:
+			o.Samples = r.doubles(o.Samples)
 		}
 	}
 }
@@ -72,6 +75,29 @@ func writeScore(w *writer, s *eval.Score) {
 	w.boolPtr(10, s.Passed)
 	w.str(11, s.Reason)
 	messages(w, 12, writeEvidence, s.Evidence)
+	w.doubles(13, s.Samples)
+	if s.Judge != nil {
+		message(w, 14, writeJudgeUse, s.Judge)
+	}
+}
+
+func writeJudgeUse(w *writer, j *eval.JudgeUse) {
+	message(w, 1, writeUsage, &j.Usage)
+	w.strs(2, j.Requests)
+	w.bool(3, j.Cached)
+}
+
+func readJudgeUse(r *reader, j *eval.JudgeUse) {
+	for r.next() {
+		switch r.num {
+		case 1:
+			sub(r, readUsage, &j.Usage)
+		case 2:
+			j.Requests = append(j.Requests, r.str())
+		case 3:
+			j.Cached = r.bool()
+		}
+	}
 }
 
 func readScore(r *reader, s *eval.Score) {
@@ -102,6 +128,11 @@ func readScore(r *reader, s *eval.Score) {
 			s.Reason = r.str()
 		case 12:
 			s.Evidence = add(r, readEvidence, s.Evidence)
+		case 13:
+			s.Samples = r.doubles(s.Samples)
+		case 14:
+			s.Judge = &eval.JudgeUse{}
+			sub(r, readJudgeUse, s.Judge)
 		}
 	}
 }
@@ -110,6 +141,7 @@ func writeEvidence(w *writer, e *eval.Evidence) {
 	w.str(1, e.Step)
 	w.str(2, e.Page)
 	w.str(3, e.Pointer)
+	w.str(4, e.Quote)
 }
 
 func readEvidence(r *reader, e *eval.Evidence) {
@@ -121,6 +153,8 @@ func readEvidence(r *reader, e *eval.Evidence) {
 			e.Page = r.str()
 		case 3:
 			e.Pointer = r.str()
+		case 4:
+			e.Quote = r.str()
 		}
 	}
 }
@@ -134,6 +168,7 @@ func writeFinding(w *writer, f *eval.Finding) {
 	w.str(6, f.Suggestion)
 	w.str(7, f.Source)
 	w.str(8, f.Fingerprint)
+	w.bool(9, f.Unverified)
 }
 
 func readFinding(r *reader, f *eval.Finding) {
@@ -155,6 +190,8 @@ func readFinding(r *reader, f *eval.Finding) {
 			f.Source = r.str()
 		case 8:
 			f.Fingerprint = r.str()
+		case 9:
+			f.Unverified = r.bool()
 		}
 	}
 }

@@ -172,6 +172,23 @@ func (r *reader) double() float64 {
 
 func (r *reader) doublePtr() *float64 { v := r.double(); return &v }
 
+// doubles reads the field as a packed list or as one more element of a list.
+func (r *reader) doubles(list []float64) []float64 {
+	if r.typ == typeFixed8 {
+		return append(list, r.double())
+	}
+	in := reader{b: r.bytes()}
+	for len(in.b) > 0 {
+		u, ok := in.fixed(8)
+		if !ok {
+			r.fail()
+			return list
+		}
+		list = append(list, math.Float64frombits(u))
+	}
+	return list
+}
+
 // sub reads the field as a message.
 func sub[T any](r *reader, read func(*reader, *T), v *T) {
 	if !r.want(typeBytes) {

@@ -13,16 +13,23 @@ func input() *eval.ScoreInput {
 	cost := 0.25
 	return &eval.ScoreInput{
 		Trial: eval.Trial{Story: "s", Variant: "v", Host: "h", Repeat: 2},
-		Uses:  []eval.Use{{Name: "a", Scorer: "b", Params: eval.JSON("{}"), Model: "m"}},
+		Uses:  []eval.Use{{Name: "a", Scorer: "b", Params: eval.JSON("{}"), Models: []string{"m", "n"}}},
 		Steps: []eval.Step{
 			{ID: "s1", Turn: 1, Kind: eval.StepToolCall, CallID: "c", Tool: "t", Arguments: eval.JSON(`{"x":1}`), AtMS: 1.5},
 			{ID: "s2", Turn: 1, Kind: eval.StepToolResult, CallID: "c", Result: eval.JSON(`"r"`), DurationMS: new(float64)},
 		},
 		Answer: "answer", StateBefore: eval.JSON("1"), State: eval.JSON("2"),
-		Tools:     []eval.Tool{{Server: "x", Name: "t", Requires: []string{""}, Destructive: true}},
-		Pages:     []eval.Page{{Name: "p", Status: 200, HTML: []byte("<p>"), Image: []byte("png")}},
+		Tools: []eval.Tool{{Server: "x", Name: "t", Requires: []string{""}, Destructive: true}},
+		Pages: []eval.Page{{
+			Name: "p", Status: 200, HTML: []byte("<p>"), Accessibility: eval.JSON("[]"), Unsettled: []string{"fonts"}, Bytes: 9, Requests: 2,
+			Shots: []eval.Shot{{Viewport: eval.Viewport{Width: 3, Height: 4}, Scale: 2, Height: 9, Covered: 8, Tiles: []eval.Tile{
+				{File: "p.png", SHA256: "00", Width: 6, Height: 16, PNG: []byte("png")}, {Y: 4}, {Y: 8, PNG: []byte("x")},
+			}}},
+			Console: []eval.ConsoleMessage{{Level: "error", Text: "t", Line: 3}}, Failed: []eval.FailedRequest{{URL: "u", Blocked: true}},
+		}},
 		Scores:    []eval.Score{{Name: "n", Value: new(1.0), Passed: new(bool), Evidence: []eval.Evidence{{Pointer: "/"}}}},
 		GoldState: eval.JSON("3"), GoldPages: []eval.Page{{Name: "g"}},
+		GoldGrades: []eval.Grade{{Score: "judge/visual", Values: []float64{0, 0.5}}}, FloorGrades: []eval.Grade{{Score: "f"}}, GoldStale: "old",
 		Usage:            eval.Usage{Turns: -1, InputTokens: 1 << 40, CostUSD: &cost, Models: []string{"m", ""}},
 		HostCapabilities: []string{"c"}, Prompts: []string{"do"}, Outcome: eval.Completed, AgentSeconds: 2,
 		Target: eval.JSON("{}"),
@@ -54,13 +61,13 @@ func TestParts(t *testing.T) {
 		eval.PartState:      func(to, in *eval.ScoreInput) { to.State, to.StateBefore = in.State, in.StateBefore },
 		eval.PartTools:      func(to, in *eval.ScoreInput) { to.Tools = in.Tools },
 		eval.PartScores:     func(to, in *eval.ScoreInput) { to.Scores = in.Scores },
-		eval.PartGold:       func(to, in *eval.ScoreInput) { to.GoldState, to.GoldPages = in.GoldState, in.GoldPages },
-		eval.PartPagesHTML: func(to, in *eval.ScoreInput) {
-			to.Pages = []eval.Page{{Name: "p", Status: 200, HTML: in.Pages[0].HTML}}
+		eval.PartGold: func(to, in *eval.ScoreInput) {
+			to.GoldState, to.GoldPages, to.GoldStale = in.GoldState, in.GoldPages, in.GoldStale
+			to.GoldGrades, to.FloorGrades = in.GoldGrades, in.FloorGrades
 		},
-		eval.PartPagesImage: func(to, in *eval.ScoreInput) {
-			to.Pages = []eval.Page{{Name: "p", Status: 200, Image: in.Pages[0].Image}}
-		},
+		eval.PartPages:      func(to, in *eval.ScoreInput) { to.Pages = pagesWith(in, false, false) },
+		eval.PartPagesHTML:  func(to, in *eval.ScoreInput) { to.Pages = pagesWith(in, true, false) },
+		eval.PartPagesImage: func(to, in *eval.ScoreInput) { to.Pages = pagesWith(in, false, true) },
 	} {
 		in := input()
 		want := always(in)
@@ -72,6 +79,53 @@ func TestParts(t *testing.T) {
 		if known := KnownPart(part); known != (part != "") {
 			t.Errorf("KnownPart(%q) = %v", part, known)
 		}
+	}
+}
+
+// pagesWith are the input's pages with some of their contents.
+func pagesWith(in *eval.ScoreInput, html, images bool) []eval.Page {
+	p := in.Pages[0]
+	if !html {
+		p.HTML, p.Accessibility = nil, nil
+	}
+	if !images {
+		for i := range p.Shots[0].Tiles {
+			p.Shots[0].Tiles[i].PNG = nil
+		}
+	}
+	return []eval.Page{p}
+}
+
+func TestModelMessages(t *testing.T) {
+	warm := 0.5
+	q := &eval.ModelRequest{
+		Model: "m", System: "s", Schema: eval.JSON("{}"), SchemaName: "n", Samples: 3, MaxTokens: 9, Temperature: &warm,
+		Messages: []eval.ModelMessage{{Role: "user", Parts: []eval.ModelPart{
+			{Text: "t"}, {Image: &eval.ModelImage{Page: "p", Gold: true, Shot: 1, Tile: 2, MediaType: "image/png", SHA256: "ab", Data: []byte("x")}},
+		}}},
+	}
+	if got, err := DecodeModelRequest(AppendModelRequest(nil, q)); err != nil || !reflect.DeepEqual(got, q) {
+		t.Errorf("got %+v, %v; want %+v", got, err, q)
+	}
+	p := &eval.ModelReply{Failure: eval.FailureBudget, Detail: "d", Samples: []eval.ModelAnswer{
+		{Request: "r", Text: "t", Stop: eval.StopEnd, Model: "m", Usage: eval.Usage{OutputTokens: 3}, Cached: true},
+	}}
+	if got, err := DecodeModelReply(AppendModelReply(nil, p)); err != nil || !reflect.DeepEqual(got, p) {
+		t.Errorf("got %+v, %v; want %+v", got, err, p)
+	}
+}
+
+func TestDoublesPackedOrNot(t *testing.T) {
+	// Field 10 of a result, once packed and once as single elements.
+	half, one := "\x00\x00\x00\x00\x00\x00\xe0\x3f", "\x00\x00\x00\x00\x00\x00\xf0\x3f"
+	for _, b := range []string{"\x0a\x12\x52\x10" + half + one, "\x0a\x12\x51" + half + "\x51" + one} {
+		got, err := DecodeResponse([]byte(b))
+		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0].Samples, []float64{0.5, 1}) {
+			t.Errorf("%q: got %+v, %v", b, got, err)
+		}
+	}
+	if _, err := DecodeResponse([]byte("\x0a\x05\x52\x03abc")); err != ErrMalformed {
+		t.Errorf("a cut list: got %v", err)
 	}
 }
 

@@ -83,6 +83,36 @@ func (w *writer) bytes(num int, b []byte) {
 	}
 }
 
+// bytesAlways writes one element of a list, also an empty one.
+func (w *writer) bytesAlways(num int, b []byte) {
+	w.tag(num, typeBytes)
+	w.varint(uint64(len(b)))
+	w.raw(b)
+}
+
+// doubles writes a packed list.
+func (w *writer) doubles(num int, list []float64) {
+	if len(list) == 0 {
+		return
+	}
+	w.tag(num, typeBytes)
+	w.varint(uint64(8 * len(list)))
+	for _, v := range list {
+		w.fixed(v)
+	}
+}
+
+func (w *writer) fixed(v float64) {
+	if w.counting {
+		w.n += 8
+		return
+	}
+	u := math.Float64bits(v)
+	for i := range 8 {
+		w.out = append(w.out, byte(u>>(8*i)))
+	}
+}
+
 func (w *writer) str(num int, s string) {
 	if s != "" {
 		w.element(num, s)
@@ -151,14 +181,7 @@ func (w *writer) doublePtr(num int, v *float64) {
 		return
 	}
 	w.tag(num, typeFixed8)
-	if w.counting {
-		w.n += 8
-		return
-	}
-	u := math.Float64bits(*v)
-	for i := range 8 {
-		w.out = append(w.out, byte(u>>(8*i)))
-	}
+	w.fixed(*v)
 }
 
 // message writes a nested message with f.

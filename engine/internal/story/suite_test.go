@@ -98,7 +98,7 @@ func designStory(t *testing.T, st *eval.Story) {
 		if err != nil {
 			t.Error(err)
 		}
-		got = append(got, string(u.Role)+" "+u.Name+" "+u.Model+": "+string(p))
+		got = append(got, string(u.Role)+" "+u.Name+" "+strings.Join(u.Models, " ")+": "+string(p))
 	}
 	for _, c := range st.Captures {
 		if d := cmp.Diff([]eval.Viewport{{Width: 1280, Height: 800}}, c.Viewports); d != "" {

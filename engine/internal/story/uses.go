@@ -37,8 +37,10 @@ func (l *loader) use(b *hclsyntax.Block, s *eval.Story, st *storyBlock, late *sc
 	var except []string
 	if spec.Role == eval.RoleJudge {
 		except = []string{"model"}
-		u.Model, _ = l.refAttr(b.Body.Attributes["model"], st.scope, "model", l.root.models)
-		l.granted(b, module, u.Model)
+		if model, ok := l.refAttr(b.Body.Attributes["model"], st.scope, "model", l.root.models); ok && model != "" {
+			u.Models = []string{model}
+			l.granted(b, module, model)
+		}
 	}
 	p := l.params(b.Body, sch, late, "scorer \""+label+"\"", b.DefRange(), except)
 	if p == nil {

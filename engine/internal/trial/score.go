@@ -87,7 +87,7 @@ func (a *attempt) useModule(ctx context.Context, name string, uses []int, output
 		}
 		u := &a.story.Uses[i]
 		_, scorer, _ := strings.Cut(u.Scorer, "/")
-		in.Uses = append(in.Uses, eval.Use{Name: u.Name, Scorer: scorer, Params: params, Model: u.Model})
+		in.Uses = append(in.Uses, eval.Use{Name: u.Name, Scorer: scorer, Params: params, Models: u.Models})
 		asked = append(asked, i)
 	}
 	if len(asked) == 0 {
@@ -118,7 +118,7 @@ func blank(u *eval.ScorerUse, m *wasm.Module) eval.Score {
 func (a *attempt) take(s *eval.Score, out eval.ScoreOutput) {
 	s.State, s.Reason, s.Evidence = out.State, out.Reason, out.Evidence
 	if out.State == eval.Scored {
-		s.Value, s.Raw, s.Passed = &out.Value, out.Raw, out.Passed
+		s.Value, s.Raw, s.Passed, s.Samples = &out.Value, out.Raw, out.Passed, out.Samples
 	}
 	if out.Unit != "" {
 		s.Unit = out.Unit

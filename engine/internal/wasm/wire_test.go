@@ -115,7 +115,7 @@ func TestWireFieldNames(t *testing.T) {
 	duration := 3.0
 	b, err := proto.Marshal(&scorerv1.ScoreRequest{
 		Trial: &recordv1.Trial{Story: "story", Variant: "variant", Host: "host", Repeat: 4},
-		Uses:  []*scorerv1.Use{{Name: "name", Scorer: "scorer", Params: []byte("{}"), Model: "model"}},
+		Uses:  []*scorerv1.Use{{Name: "name", Scorer: "scorer", Params: []byte("{}"), Models: []string{"model"}}},
 		Steps: []*recordv1.Step{{
 			Id: "s1", Turn: 2, Kind: "message", Role: "user", Text: "text", CallId: "call", Server: "server", Tool: "tool",
 			Arguments: []byte("1"), BadArguments: true, Result: []byte("2"), IsError: true, Bytes: 7, Truncated: true,
@@ -123,7 +123,17 @@ func TestWireFieldNames(t *testing.T) {
 		}},
 		Answer: "answer", StateBefore: []byte("3"), StateAfter: []byte("4"), Outcome: "refused", AgentSeconds: 2.5,
 		Target: []byte("5"), HostCapabilities: []string{"cap"}, Prompts: []string{"prompt"},
-		Gold: &scorerv1.Gold{State: []byte("6")},
+		Gold: &scorerv1.Gold{State: []byte("6"), Grades: []*scorerv1.Grade{{Score: "g", Values: []float64{1}}}, Floor: []*scorerv1.Grade{{Score: "f"}}, Stale: "old"},
+		Pages: []*scorerv1.Page{{
+			Page: &recordv1.Page{
+				Name: "p", Url: "u", FinalUrl: "f", Title: "t", Status: 200, Requests: 3, Bytes: 4, Unsettled: []string{"fonts"}, Error: "e", Seconds: 1,
+				Shots: []*recordv1.Shot{{Viewport: &recordv1.Viewport{Width: 1, Height: 2}, Scale: 2, Height: 3, Covered: 4,
+					Tiles: []*recordv1.Tile{{Y: 5, Width: 6, Height: 7, File: "file", Sha256: "sum"}}}},
+				Console:        []*recordv1.ConsoleMessage{{Level: "error", Text: "x", Url: "cu", Line: 9}},
+				FailedRequests: []*recordv1.FailedRequest{{Url: "fu", Method: "GET", Kind: "image", Status: 404, Error: "fe", Blocked: true}},
+			},
+			Html: []byte("<p>"), Accessibility: []byte("[]"), Images: [][]byte{[]byte("png")},
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +141,7 @@ func TestWireFieldNames(t *testing.T) {
 	got, err := wire.DecodeRequest(b)
 	want := &eval.ScoreInput{
 		Trial: eval.Trial{Story: "story", Variant: "variant", Host: "host", Repeat: 4},
-		Uses:  []eval.Use{{Name: "name", Scorer: "scorer", Params: eval.JSON("{}"), Model: "model"}},
+		Uses:  []eval.Use{{Name: "name", Scorer: "scorer", Params: eval.JSON("{}"), Models: []string{"model"}}},
 		Steps: []eval.Step{{
 			ID: "s1", Turn: 2, Kind: eval.StepMessage, Role: "user", Text: "text", CallID: "call", Server: "server",
 			Tool: "tool", Arguments: eval.JSON("1"), BadArguments: true, Result: eval.JSON("2"), IsError: true, Bytes: 7,
@@ -139,6 +149,15 @@ func TestWireFieldNames(t *testing.T) {
 		}},
 		Answer: "answer", StateBefore: eval.JSON("3"), State: eval.JSON("4"), Outcome: eval.Refused, AgentSeconds: 2.5,
 		Target: eval.JSON("5"), HostCapabilities: []string{"cap"}, Prompts: []string{"prompt"}, GoldState: eval.JSON("6"),
+		GoldGrades: []eval.Grade{{Score: "g", Values: []float64{1}}}, FloorGrades: []eval.Grade{{Score: "f"}}, GoldStale: "old",
+		Pages: []eval.Page{{
+			Name: "p", URL: "u", FinalURL: "f", Title: "t", Status: 200, Requests: 3, Bytes: 4, Unsettled: []string{"fonts"}, Error: "e", Seconds: 1,
+			Shots: []eval.Shot{{Viewport: eval.Viewport{Width: 1, Height: 2}, Scale: 2, Height: 3, Covered: 4,
+				Tiles: []eval.Tile{{Y: 5, Width: 6, Height: 7, File: "file", SHA256: "sum", PNG: []byte("png")}}}},
+			Console: []eval.ConsoleMessage{{Level: "error", Text: "x", URL: "cu", Line: 9}},
+			Failed:  []eval.FailedRequest{{URL: "fu", Method: "GET", Kind: "image", Status: 404, Error: "fe", Blocked: true}},
+			HTML:    []byte("<p>"), Accessibility: eval.JSON("[]"),
+		}},
 	}
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v %s", err, cmp.Diff(want, got))

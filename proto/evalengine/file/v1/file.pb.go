@@ -388,6 +388,7 @@ type TrialRecord struct {
 	Versions    map[string]string `protobuf:"bytes,22,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// SHA-256 of every other file of the trial's folder, by name.
 	Files         map[string]string `protobuf:"bytes,23,rep,name=files,proto3" json:"files,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Pages         []*v1.Page        `protobuf:"bytes,24,rep,name=pages,proto3" json:"pages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -583,6 +584,13 @@ func (x *TrialRecord) GetFiles() map[string]string {
 	return nil
 }
 
+func (x *TrialRecord) GetPages() []*v1.Page {
+	if x != nil {
+		return x.Pages
+	}
+	return nil
+}
+
 type Attempt struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	N         int32                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
@@ -765,6 +773,7 @@ type Timings struct {
 	ObserveS      float64                `protobuf:"fixed64,5,opt,name=observe_s,json=observeS,proto3" json:"observe_s,omitempty"`
 	ScoreS        float64                `protobuf:"fixed64,6,opt,name=score_s,json=scoreS,proto3" json:"score_s,omitempty"`
 	TotalS        float64                `protobuf:"fixed64,7,opt,name=total_s,json=totalS,proto3" json:"total_s,omitempty"`
+	CaptureS      float64                `protobuf:"fixed64,8,opt,name=capture_s,json=captureS,proto3" json:"capture_s,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -844,6 +853,13 @@ func (x *Timings) GetScoreS() float64 {
 func (x *Timings) GetTotalS() float64 {
 	if x != nil {
 		return x.TotalS
+	}
+	return 0
+}
+
+func (x *Timings) GetCaptureS() float64 {
+	if x != nil {
+		return x.CaptureS
 	}
 	return 0
 }
@@ -1836,6 +1852,145 @@ func (x *FindingCount) GetTrials() []string {
 	return nil
 }
 
+// A line of judge.jsonl: one request of a score to a model, with its answer.
+type JudgeCall struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The score, as in trial.json, and the model block.
+	Score string `protobuf:"bytes,2,opt,name=score,proto3" json:"score,omitempty"`
+	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
+	// SHA-256 of all that decides the answer; the same request has the same key.
+	Key string `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`
+	// Counts the samples of one request from 0.
+	Sample  int32                  `protobuf:"varint,5,opt,name=sample,proto3" json:"sample,omitempty"`
+	At      *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=at,proto3" json:"at,omitempty"`
+	Seconds float64                `protobuf:"fixed64,7,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	// The request, its images named by their SHA-256.
+	Request *structpb.Value `protobuf:"bytes,8,opt,name=request,proto3" json:"request,omitempty"`
+	// The answer; absent where the call failed.
+	Answer *structpb.Value `protobuf:"bytes,9,opt,name=answer,proto3" json:"answer,omitempty"`
+	Fault  *v1.Fault       `protobuf:"bytes,10,opt,name=fault,proto3" json:"fault,omitempty"`
+	// Requests that were sent for it, retries counted.
+	Attempts      int32 `protobuf:"varint,11,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	Cached        bool  `protobuf:"varint,12,opt,name=cached,proto3" json:"cached,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JudgeCall) Reset() {
+	*x = JudgeCall{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JudgeCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JudgeCall) ProtoMessage() {}
+
+func (x *JudgeCall) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JudgeCall.ProtoReflect.Descriptor instead.
+func (*JudgeCall) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *JudgeCall) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *JudgeCall) GetScore() string {
+	if x != nil {
+		return x.Score
+	}
+	return ""
+}
+
+func (x *JudgeCall) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *JudgeCall) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *JudgeCall) GetSample() int32 {
+	if x != nil {
+		return x.Sample
+	}
+	return 0
+}
+
+func (x *JudgeCall) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *JudgeCall) GetSeconds() float64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
+func (x *JudgeCall) GetRequest() *structpb.Value {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *JudgeCall) GetAnswer() *structpb.Value {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+func (x *JudgeCall) GetFault() *v1.Fault {
+	if x != nil {
+		return x.Fault
+	}
+	return nil
+}
+
+func (x *JudgeCall) GetAttempts() int32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *JudgeCall) GetCached() bool {
+	if x != nil {
+		return x.Cached
+	}
+	return false
+}
+
 var File_evalengine_file_v1_file_proto protoreflect.FileDescriptor
 
 const file_evalengine_file_v1_file_proto_rawDesc = "" +
@@ -1881,7 +2036,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
-	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"\xd3\a\n" +
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"\x85\b\n" +
 	"\vTrialRecord\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x0e\n" +
@@ -1906,7 +2061,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x06target\x18\x14 \x01(\v2\x1a.evalengine.file.v1.TargetR\x06target\x12!\n" +
 	"\ftools_digest\x18\x15 \x01(\tR\vtoolsDigest\x12I\n" +
 	"\bversions\x18\x16 \x03(\v2-.evalengine.file.v1.TrialRecord.VersionsEntryR\bversions\x12@\n" +
-	"\x05files\x18\x17 \x03(\v2*.evalengine.file.v1.TrialRecord.FilesEntryR\x05files\x1a;\n" +
+	"\x05files\x18\x17 \x03(\v2*.evalengine.file.v1.TrialRecord.FilesEntryR\x05files\x120\n" +
+	"\x05pages\x18\x18 \x03(\v2\x1a.evalengine.record.v1.PageR\x05pages\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a8\n" +
@@ -1932,7 +2088,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\n" +
 	"unreported\x18\x05 \x01(\x05R\n" +
 	"unreported\x12\x14\n" +
-	"\x05bytes\x18\x06 \x01(\x03R\x05bytes\"\x8a\x02\n" +
+	"\x05bytes\x18\x06 \x01(\x03R\x05bytes\"\xa7\x02\n" +
 	"\aTimings\x129\n" +
 	"\n" +
 	"started_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12;\n" +
@@ -1943,7 +2099,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\aagent_s\x18\x04 \x01(\x01R\x06agentS\x12\x1b\n" +
 	"\tobserve_s\x18\x05 \x01(\x01R\bobserveS\x12\x17\n" +
 	"\ascore_s\x18\x06 \x01(\x01R\x06scoreS\x12\x17\n" +
-	"\atotal_s\x18\a \x01(\x01R\x06totalS\"~\n" +
+	"\atotal_s\x18\a \x01(\x01R\x06totalS\x12\x1b\n" +
+	"\tcapture_s\x18\b \x01(\x01R\bcaptureS\"~\n" +
 	"\x06Target\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vprovisioner\x18\x02 \x01(\tR\vprovisioner\x12\x0e\n" +
@@ -2052,7 +2209,21 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\bseverity\x18\x03 \x01(\tR\bseverity\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x16\n" +
-	"\x06trials\x18\x06 \x03(\tR\x06trialsBBZ@github.com/evalengine/evalengine/proto/evalengine/file/v1;filev1b\x06proto3"
+	"\x06trials\x18\x06 \x03(\tR\x06trials\"\x80\x03\n" +
+	"\tJudgeCall\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
+	"\x05score\x18\x02 \x01(\tR\x05score\x12\x14\n" +
+	"\x05model\x18\x03 \x01(\tR\x05model\x12\x10\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\x12\x16\n" +
+	"\x06sample\x18\x05 \x01(\x05R\x06sample\x12*\n" +
+	"\x02at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x18\n" +
+	"\aseconds\x18\a \x01(\x01R\aseconds\x120\n" +
+	"\arequest\x18\b \x01(\v2\x16.google.protobuf.ValueR\arequest\x12.\n" +
+	"\x06answer\x18\t \x01(\v2\x16.google.protobuf.ValueR\x06answer\x121\n" +
+	"\x05fault\x18\n" +
+	" \x01(\v2\x1b.evalengine.record.v1.FaultR\x05fault\x12\x1a\n" +
+	"\battempts\x18\v \x01(\x05R\battempts\x12\x16\n" +
+	"\x06cached\x18\f \x01(\bR\x06cachedBBZ@github.com/evalengine/evalengine/proto/evalengine/file/v1;filev1b\x06proto3"
 
 var (
 	file_evalengine_file_v1_file_proto_rawDescOnce sync.Once
@@ -2066,7 +2237,7 @@ func file_evalengine_file_v1_file_proto_rawDescGZIP() []byte {
 	return file_evalengine_file_v1_file_proto_rawDescData
 }
 
-var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Run)(nil),                   // 0: evalengine.file.v1.Run
 	(*SuiteFile)(nil),             // 1: evalengine.file.v1.SuiteFile
@@ -2084,63 +2255,70 @@ var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Arm)(nil),                   // 13: evalengine.file.v1.Arm
 	(*Stat)(nil),                  // 14: evalengine.file.v1.Stat
 	(*FindingCount)(nil),          // 15: evalengine.file.v1.FindingCount
-	nil,                           // 16: evalengine.file.v1.Run.VarsEntry
-	nil,                           // 17: evalengine.file.v1.TrialRecord.VersionsEntry
-	nil,                           // 18: evalengine.file.v1.TrialRecord.FilesEntry
-	nil,                           // 19: evalengine.file.v1.Tally.CausesEntry
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(*v1.Trial)(nil),              // 21: evalengine.record.v1.Trial
-	(*v1.Score)(nil),              // 22: evalengine.record.v1.Score
-	(*v1.Finding)(nil),            // 23: evalengine.record.v1.Finding
-	(*v1.Usage)(nil),              // 24: evalengine.record.v1.Usage
-	(*v1.Fault)(nil),              // 25: evalengine.record.v1.Fault
-	(*structpb.Value)(nil),        // 26: google.protobuf.Value
+	(*JudgeCall)(nil),             // 16: evalengine.file.v1.JudgeCall
+	nil,                           // 17: evalengine.file.v1.Run.VarsEntry
+	nil,                           // 18: evalengine.file.v1.TrialRecord.VersionsEntry
+	nil,                           // 19: evalengine.file.v1.TrialRecord.FilesEntry
+	nil,                           // 20: evalengine.file.v1.Tally.CausesEntry
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*v1.Trial)(nil),              // 22: evalengine.record.v1.Trial
+	(*v1.Score)(nil),              // 23: evalengine.record.v1.Score
+	(*v1.Finding)(nil),            // 24: evalengine.record.v1.Finding
+	(*v1.Usage)(nil),              // 25: evalengine.record.v1.Usage
+	(*v1.Page)(nil),               // 26: evalengine.record.v1.Page
+	(*v1.Fault)(nil),              // 27: evalengine.record.v1.Fault
+	(*structpb.Value)(nil),        // 28: google.protobuf.Value
 }
 var file_evalengine_file_v1_file_proto_depIdxs = []int32{
-	20, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	21, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: evalengine.file.v1.Run.files:type_name -> evalengine.file.v1.SuiteFile
 	2,  // 2: evalengine.file.v1.Run.plugins:type_name -> evalengine.file.v1.Component
 	2,  // 3: evalengine.file.v1.Run.modules:type_name -> evalengine.file.v1.Component
-	21, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
-	16, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
+	22, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
+	17, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
 	4,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
-	22, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
-	23, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
+	23, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
+	24, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
 	5,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
-	24, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
+	25, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
 	6,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
 	7,  // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
-	17, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
-	18, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
-	20, // 15: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	25, // 16: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
-	24, // 17: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
-	20, // 18: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
-	20, // 19: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
-	26, // 20: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
-	26, // 21: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
-	26, // 22: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
-	26, // 23: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
-	26, // 24: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
-	26, // 25: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
-	26, // 26: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
-	20, // 27: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
-	20, // 28: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
-	12, // 29: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
-	13, // 30: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
-	15, // 31: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
-	24, // 32: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
-	19, // 33: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
-	12, // 34: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
-	14, // 35: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
-	14, // 36: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
-	14, // 37: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
-	24, // 38: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	18, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
+	19, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
+	26, // 15: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
+	21, // 16: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	27, // 17: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
+	25, // 18: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
+	21, // 19: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
+	21, // 20: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
+	28, // 21: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
+	28, // 22: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
+	28, // 23: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
+	28, // 24: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
+	28, // 25: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
+	28, // 26: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
+	28, // 27: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
+	21, // 28: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
+	21, // 29: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
+	12, // 30: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
+	13, // 31: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
+	15, // 32: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
+	25, // 33: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
+	20, // 34: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
+	12, // 35: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
+	14, // 36: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
+	14, // 37: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
+	14, // 38: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
+	25, // 39: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
+	21, // 40: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
+	28, // 41: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
+	28, // 42: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
+	27, // 43: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
+	44, // [44:44] is the sub-list for method output_type
+	44, // [44:44] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_file_v1_file_proto_init() }
@@ -2156,7 +2334,7 @@ func file_evalengine_file_v1_file_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_file_v1_file_proto_rawDesc), len(file_evalengine_file_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -601,6 +601,9 @@ type Score struct {
 	Passed        *bool       `protobuf:"varint,10,opt,name=passed,proto3,oneof" json:"passed,omitempty"`
 	Reason        string      `protobuf:"bytes,11,opt,name=reason,proto3" json:"reason,omitempty"`
 	Evidence      []*Evidence `protobuf:"bytes,12,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	// A judge's single values, where it was asked more than once.
+	Samples       []float64 `protobuf:"fixed64,13,rep,packed,name=samples,proto3" json:"samples,omitempty"`
+	Judge         *JudgeUse `protobuf:"bytes,14,opt,name=judge,proto3" json:"judge,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -719,18 +722,96 @@ func (x *Score) GetEvidence() []*Evidence {
 	return nil
 }
 
+func (x *Score) GetSamples() []float64 {
+	if x != nil {
+		return x.Samples
+	}
+	return nil
+}
+
+func (x *Score) GetJudge() *JudgeUse {
+	if x != nil {
+		return x.Judge
+	}
+	return nil
+}
+
+// What a score asked of models.
+type JudgeUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Usage *Usage                 `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
+	// Ids in judge.jsonl.
+	Requests      []string `protobuf:"bytes,2,rep,name=requests,proto3" json:"requests,omitempty"`
+	Cached        bool     `protobuf:"varint,3,opt,name=cached,proto3" json:"cached,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JudgeUse) Reset() {
+	*x = JudgeUse{}
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JudgeUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JudgeUse) ProtoMessage() {}
+
+func (x *JudgeUse) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JudgeUse.ProtoReflect.Descriptor instead.
+func (*JudgeUse) Descriptor() ([]byte, []int) {
+	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *JudgeUse) GetUsage() *Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *JudgeUse) GetRequests() []string {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+func (x *JudgeUse) GetCached() bool {
+	if x != nil {
+		return x.Cached
+	}
+	return false
+}
+
 type Evidence struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Step          string                 `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
-	Page          string                 `protobuf:"bytes,2,opt,name=page,proto3" json:"page,omitempty"`
-	Pointer       string                 `protobuf:"bytes,3,opt,name=pointer,proto3" json:"pointer,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Step    string                 `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
+	Page    string                 `protobuf:"bytes,2,opt,name=page,proto3" json:"page,omitempty"`
+	Pointer string                 `protobuf:"bytes,3,opt,name=pointer,proto3" json:"pointer,omitempty"`
+	// Text said to stand there.
+	Quote         string `protobuf:"bytes,4,opt,name=quote,proto3" json:"quote,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_evalengine_record_v1_record_proto_msgTypes[6]
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -742,7 +823,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_record_v1_record_proto_msgTypes[6]
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -755,7 +836,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{6}
+	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Evidence) GetStep() string {
@@ -779,24 +860,33 @@ func (x *Evidence) GetPointer() string {
 	return ""
 }
 
+func (x *Evidence) GetQuote() string {
+	if x != nil {
+		return x.Quote
+	}
+	return ""
+}
+
 type Finding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	Tool  string                 `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
 	// critical, major, minor or info.
-	Severity      string      `protobuf:"bytes,3,opt,name=severity,proto3" json:"severity,omitempty"`
-	Text          string      `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	Evidence      []*Evidence `protobuf:"bytes,5,rep,name=evidence,proto3" json:"evidence,omitempty"`
-	Suggestion    string      `protobuf:"bytes,6,opt,name=suggestion,proto3" json:"suggestion,omitempty"`
-	Source        string      `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"`
-	Fingerprint   string      `protobuf:"bytes,8,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	Severity    string      `protobuf:"bytes,3,opt,name=severity,proto3" json:"severity,omitempty"`
+	Text        string      `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	Evidence    []*Evidence `protobuf:"bytes,5,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	Suggestion  string      `protobuf:"bytes,6,opt,name=suggestion,proto3" json:"suggestion,omitempty"`
+	Source      string      `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"`
+	Fingerprint string      `protobuf:"bytes,8,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	// What it cites does not exist.
+	Unverified    bool `protobuf:"varint,9,opt,name=unverified,proto3" json:"unverified,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_evalengine_record_v1_record_proto_msgTypes[7]
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -808,7 +898,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_record_v1_record_proto_msgTypes[7]
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -821,7 +911,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{7}
+	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Finding) GetKind() string {
@@ -878,6 +968,516 @@ func (x *Finding) GetFingerprint() string {
 		return x.Fingerprint
 	}
 	return ""
+}
+
+func (x *Finding) GetUnverified() bool {
+	if x != nil {
+		return x.Unverified
+	}
+	return false
+}
+
+// A captured page: pages/NAME.json.
+type Page struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Name     string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Url      string                 `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	FinalUrl string                 `protobuf:"bytes,3,opt,name=final_url,json=finalUrl,proto3" json:"final_url,omitempty"`
+	Title    string                 `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
+	// HTTP status.
+	Status         int32             `protobuf:"varint,5,opt,name=status,proto3" json:"status,omitempty"`
+	Shots          []*Shot           `protobuf:"bytes,6,rep,name=shots,proto3" json:"shots,omitempty"`
+	Console        []*ConsoleMessage `protobuf:"bytes,7,rep,name=console,proto3" json:"console,omitempty"`
+	FailedRequests []*FailedRequest  `protobuf:"bytes,8,rep,name=failed_requests,json=failedRequests,proto3" json:"failed_requests,omitempty"`
+	Requests       int32             `protobuf:"varint,9,opt,name=requests,proto3" json:"requests,omitempty"`
+	Bytes          int64             `protobuf:"varint,10,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// What had not come to rest.
+	Unsettled []string `protobuf:"bytes,11,rep,name=unsettled,proto3" json:"unsettled,omitempty"`
+	// Why it could not be taken.
+	Error         string  `protobuf:"bytes,12,opt,name=error,proto3" json:"error,omitempty"`
+	Seconds       float64 `protobuf:"fixed64,13,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Page) Reset() {
+	*x = Page{}
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Page) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Page) ProtoMessage() {}
+
+func (x *Page) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Page.ProtoReflect.Descriptor instead.
+func (*Page) Descriptor() ([]byte, []int) {
+	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Page) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Page) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *Page) GetFinalUrl() string {
+	if x != nil {
+		return x.FinalUrl
+	}
+	return ""
+}
+
+func (x *Page) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Page) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *Page) GetShots() []*Shot {
+	if x != nil {
+		return x.Shots
+	}
+	return nil
+}
+
+func (x *Page) GetConsole() []*ConsoleMessage {
+	if x != nil {
+		return x.Console
+	}
+	return nil
+}
+
+func (x *Page) GetFailedRequests() []*FailedRequest {
+	if x != nil {
+		return x.FailedRequests
+	}
+	return nil
+}
+
+func (x *Page) GetRequests() int32 {
+	if x != nil {
+		return x.Requests
+	}
+	return 0
+}
+
+func (x *Page) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Page) GetUnsettled() []string {
+	if x != nil {
+		return x.Unsettled
+	}
+	return nil
+}
+
+func (x *Page) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *Page) GetSeconds() float64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
+// A picture of a page at one viewport. Heights are in CSS pixels.
+type Shot struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Viewport      *Viewport              `protobuf:"bytes,1,opt,name=viewport,proto3" json:"viewport,omitempty"`
+	Scale         float64                `protobuf:"fixed64,2,opt,name=scale,proto3" json:"scale,omitempty"`
+	Height        int32                  `protobuf:"varint,3,opt,name=height,proto3" json:"height,omitempty"`
+	Covered       int32                  `protobuf:"varint,4,opt,name=covered,proto3" json:"covered,omitempty"`
+	Tiles         []*Tile                `protobuf:"bytes,5,rep,name=tiles,proto3" json:"tiles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Shot) Reset() {
+	*x = Shot{}
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Shot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Shot) ProtoMessage() {}
+
+func (x *Shot) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Shot.ProtoReflect.Descriptor instead.
+func (*Shot) Descriptor() ([]byte, []int) {
+	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Shot) GetViewport() *Viewport {
+	if x != nil {
+		return x.Viewport
+	}
+	return nil
+}
+
+func (x *Shot) GetScale() float64 {
+	if x != nil {
+		return x.Scale
+	}
+	return 0
+}
+
+func (x *Shot) GetHeight() int32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+func (x *Shot) GetCovered() int32 {
+	if x != nil {
+		return x.Covered
+	}
+	return 0
+}
+
+func (x *Shot) GetTiles() []*Tile {
+	if x != nil {
+		return x.Tiles
+	}
+	return nil
+}
+
+type Viewport struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Width         int32                  `protobuf:"varint,1,opt,name=width,proto3" json:"width,omitempty"`
+	Height        int32                  `protobuf:"varint,2,opt,name=height,proto3" json:"height,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Viewport) Reset() {
+	*x = Viewport{}
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Viewport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Viewport) ProtoMessage() {}
+
+func (x *Viewport) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Viewport.ProtoReflect.Descriptor instead.
+func (*Viewport) Descriptor() ([]byte, []int) {
+	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Viewport) GetWidth() int32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *Viewport) GetHeight() int32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+// One PNG; y in CSS pixels, width and height in its own.
+type Tile struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Y             int32                  `protobuf:"varint,1,opt,name=y,proto3" json:"y,omitempty"`
+	Width         int32                  `protobuf:"varint,2,opt,name=width,proto3" json:"width,omitempty"`
+	Height        int32                  `protobuf:"varint,3,opt,name=height,proto3" json:"height,omitempty"`
+	File          string                 `protobuf:"bytes,4,opt,name=file,proto3" json:"file,omitempty"`
+	Sha256        string                 `protobuf:"bytes,5,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Tile) Reset() {
+	*x = Tile{}
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Tile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Tile) ProtoMessage() {}
+
+func (x *Tile) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Tile.ProtoReflect.Descriptor instead.
+func (*Tile) Descriptor() ([]byte, []int) {
+	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Tile) GetY() int32 {
+	if x != nil {
+		return x.Y
+	}
+	return 0
+}
+
+func (x *Tile) GetWidth() int32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *Tile) GetHeight() int32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+func (x *Tile) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *Tile) GetSha256() string {
+	if x != nil {
+		return x.Sha256
+	}
+	return ""
+}
+
+type ConsoleMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// error, warning or exception.
+	Level         string `protobuf:"bytes,1,opt,name=level,proto3" json:"level,omitempty"`
+	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Url           string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
+	Line          int32  `protobuf:"varint,4,opt,name=line,proto3" json:"line,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConsoleMessage) Reset() {
+	*x = ConsoleMessage{}
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConsoleMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConsoleMessage) ProtoMessage() {}
+
+func (x *ConsoleMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConsoleMessage.ProtoReflect.Descriptor instead.
+func (*ConsoleMessage) Descriptor() ([]byte, []int) {
+	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ConsoleMessage) GetLevel() string {
+	if x != nil {
+		return x.Level
+	}
+	return ""
+}
+
+func (x *ConsoleMessage) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *ConsoleMessage) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *ConsoleMessage) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+type FailedRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	Method        string                 `protobuf:"bytes,2,opt,name=method,proto3" json:"method,omitempty"`
+	Kind          string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	Status        int32                  `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
+	Error         string                 `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
+	Blocked       bool                   `protobuf:"varint,6,opt,name=blocked,proto3" json:"blocked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FailedRequest) Reset() {
+	*x = FailedRequest{}
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FailedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FailedRequest) ProtoMessage() {}
+
+func (x *FailedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_record_v1_record_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FailedRequest.ProtoReflect.Descriptor instead.
+func (*FailedRequest) Descriptor() ([]byte, []int) {
+	return file_evalengine_record_v1_record_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *FailedRequest) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *FailedRequest) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *FailedRequest) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *FailedRequest) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *FailedRequest) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *FailedRequest) GetBlocked() bool {
+	if x != nil {
+		return x.Blocked
+	}
+	return false
 }
 
 var File_evalengine_record_v1_record_proto protoreflect.FileDescriptor
@@ -941,7 +1541,7 @@ const file_evalengine_record_v1_record_proto_rawDesc = "" +
 	"\x05retry\x18\x02 \x01(\tR\x05retry\x12\x16\n" +
 	"\x06detail\x18\x03 \x01(\tR\x06detail\x12\x16\n" +
 	"\x06status\x18\x04 \x01(\x05R\x06status\x12$\n" +
-	"\x0eretry_after_ns\x18\x05 \x01(\x03R\fretryAfterNs\"\xf7\x02\n" +
+	"\x0eretry_after_ns\x18\x05 \x01(\x03R\fretryAfterNs\"\xc7\x03\n" +
 	"\x05Score\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06scorer\x18\x02 \x01(\tR\x06scorer\x12\x12\n" +
@@ -955,14 +1555,21 @@ const file_evalengine_record_v1_record_proto_rawDesc = "" +
 	"\x06passed\x18\n" +
 	" \x01(\bH\x02R\x06passed\x88\x01\x01\x12\x16\n" +
 	"\x06reason\x18\v \x01(\tR\x06reason\x12:\n" +
-	"\bevidence\x18\f \x03(\v2\x1e.evalengine.record.v1.EvidenceR\bevidenceB\b\n" +
+	"\bevidence\x18\f \x03(\v2\x1e.evalengine.record.v1.EvidenceR\bevidence\x12\x18\n" +
+	"\asamples\x18\r \x03(\x01R\asamples\x124\n" +
+	"\x05judge\x18\x0e \x01(\v2\x1e.evalengine.record.v1.JudgeUseR\x05judgeB\b\n" +
 	"\x06_valueB\x06\n" +
 	"\x04_rawB\t\n" +
-	"\a_passed\"L\n" +
+	"\a_passed\"q\n" +
+	"\bJudgeUse\x121\n" +
+	"\x05usage\x18\x01 \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\x12\x1a\n" +
+	"\brequests\x18\x02 \x03(\tR\brequests\x12\x16\n" +
+	"\x06cached\x18\x03 \x01(\bR\x06cached\"b\n" +
 	"\bEvidence\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\tR\x04step\x12\x12\n" +
 	"\x04page\x18\x02 \x01(\tR\x04page\x12\x18\n" +
-	"\apointer\x18\x03 \x01(\tR\apointer\"\xf7\x01\n" +
+	"\apointer\x18\x03 \x01(\tR\apointer\x12\x14\n" +
+	"\x05quote\x18\x04 \x01(\tR\x05quote\"\x97\x02\n" +
 	"\aFinding\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1a\n" +
@@ -973,7 +1580,52 @@ const file_evalengine_record_v1_record_proto_rawDesc = "" +
 	"suggestion\x18\x06 \x01(\tR\n" +
 	"suggestion\x12\x16\n" +
 	"\x06source\x18\a \x01(\tR\x06source\x12 \n" +
-	"\vfingerprint\x18\b \x01(\tR\vfingerprintBFZDgithub.com/evalengine/evalengine/proto/evalengine/record/v1;recordv1b\x06proto3"
+	"\vfingerprint\x18\b \x01(\tR\vfingerprint\x12\x1e\n" +
+	"\n" +
+	"unverified\x18\t \x01(\bR\n" +
+	"unverified\"\xb7\x03\n" +
+	"\x04Page\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\x12\x1b\n" +
+	"\tfinal_url\x18\x03 \x01(\tR\bfinalUrl\x12\x14\n" +
+	"\x05title\x18\x04 \x01(\tR\x05title\x12\x16\n" +
+	"\x06status\x18\x05 \x01(\x05R\x06status\x120\n" +
+	"\x05shots\x18\x06 \x03(\v2\x1a.evalengine.record.v1.ShotR\x05shots\x12>\n" +
+	"\aconsole\x18\a \x03(\v2$.evalengine.record.v1.ConsoleMessageR\aconsole\x12L\n" +
+	"\x0ffailed_requests\x18\b \x03(\v2#.evalengine.record.v1.FailedRequestR\x0efailedRequests\x12\x1a\n" +
+	"\brequests\x18\t \x01(\x05R\brequests\x12\x14\n" +
+	"\x05bytes\x18\n" +
+	" \x01(\x03R\x05bytes\x12\x1c\n" +
+	"\tunsettled\x18\v \x03(\tR\tunsettled\x12\x14\n" +
+	"\x05error\x18\f \x01(\tR\x05error\x12\x18\n" +
+	"\aseconds\x18\r \x01(\x01R\aseconds\"\xbc\x01\n" +
+	"\x04Shot\x12:\n" +
+	"\bviewport\x18\x01 \x01(\v2\x1e.evalengine.record.v1.ViewportR\bviewport\x12\x14\n" +
+	"\x05scale\x18\x02 \x01(\x01R\x05scale\x12\x16\n" +
+	"\x06height\x18\x03 \x01(\x05R\x06height\x12\x18\n" +
+	"\acovered\x18\x04 \x01(\x05R\acovered\x120\n" +
+	"\x05tiles\x18\x05 \x03(\v2\x1a.evalengine.record.v1.TileR\x05tiles\"8\n" +
+	"\bViewport\x12\x14\n" +
+	"\x05width\x18\x01 \x01(\x05R\x05width\x12\x16\n" +
+	"\x06height\x18\x02 \x01(\x05R\x06height\"n\n" +
+	"\x04Tile\x12\f\n" +
+	"\x01y\x18\x01 \x01(\x05R\x01y\x12\x14\n" +
+	"\x05width\x18\x02 \x01(\x05R\x05width\x12\x16\n" +
+	"\x06height\x18\x03 \x01(\x05R\x06height\x12\x12\n" +
+	"\x04file\x18\x04 \x01(\tR\x04file\x12\x16\n" +
+	"\x06sha256\x18\x05 \x01(\tR\x06sha256\"`\n" +
+	"\x0eConsoleMessage\x12\x14\n" +
+	"\x05level\x18\x01 \x01(\tR\x05level\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x10\n" +
+	"\x03url\x18\x03 \x01(\tR\x03url\x12\x12\n" +
+	"\x04line\x18\x04 \x01(\x05R\x04line\"\x95\x01\n" +
+	"\rFailedRequest\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x16\n" +
+	"\x06method\x18\x02 \x01(\tR\x06method\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x16\n" +
+	"\x06status\x18\x04 \x01(\x05R\x06status\x12\x14\n" +
+	"\x05error\x18\x05 \x01(\tR\x05error\x12\x18\n" +
+	"\ablocked\x18\x06 \x01(\bR\ablockedBFZDgithub.com/evalengine/evalengine/proto/evalengine/record/v1;recordv1b\x06proto3"
 
 var (
 	file_evalengine_record_v1_record_proto_rawDescOnce sync.Once
@@ -987,25 +1639,39 @@ func file_evalengine_record_v1_record_proto_rawDescGZIP() []byte {
 	return file_evalengine_record_v1_record_proto_rawDescData
 }
 
-var file_evalengine_record_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_evalengine_record_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_evalengine_record_v1_record_proto_goTypes = []any{
-	(*Trial)(nil),    // 0: evalengine.record.v1.Trial
-	(*Step)(nil),     // 1: evalengine.record.v1.Step
-	(*Tool)(nil),     // 2: evalengine.record.v1.Tool
-	(*Usage)(nil),    // 3: evalengine.record.v1.Usage
-	(*Fault)(nil),    // 4: evalengine.record.v1.Fault
-	(*Score)(nil),    // 5: evalengine.record.v1.Score
-	(*Evidence)(nil), // 6: evalengine.record.v1.Evidence
-	(*Finding)(nil),  // 7: evalengine.record.v1.Finding
+	(*Trial)(nil),          // 0: evalengine.record.v1.Trial
+	(*Step)(nil),           // 1: evalengine.record.v1.Step
+	(*Tool)(nil),           // 2: evalengine.record.v1.Tool
+	(*Usage)(nil),          // 3: evalengine.record.v1.Usage
+	(*Fault)(nil),          // 4: evalengine.record.v1.Fault
+	(*Score)(nil),          // 5: evalengine.record.v1.Score
+	(*JudgeUse)(nil),       // 6: evalengine.record.v1.JudgeUse
+	(*Evidence)(nil),       // 7: evalengine.record.v1.Evidence
+	(*Finding)(nil),        // 8: evalengine.record.v1.Finding
+	(*Page)(nil),           // 9: evalengine.record.v1.Page
+	(*Shot)(nil),           // 10: evalengine.record.v1.Shot
+	(*Viewport)(nil),       // 11: evalengine.record.v1.Viewport
+	(*Tile)(nil),           // 12: evalengine.record.v1.Tile
+	(*ConsoleMessage)(nil), // 13: evalengine.record.v1.ConsoleMessage
+	(*FailedRequest)(nil),  // 14: evalengine.record.v1.FailedRequest
 }
 var file_evalengine_record_v1_record_proto_depIdxs = []int32{
-	6, // 0: evalengine.record.v1.Score.evidence:type_name -> evalengine.record.v1.Evidence
-	6, // 1: evalengine.record.v1.Finding.evidence:type_name -> evalengine.record.v1.Evidence
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	7,  // 0: evalengine.record.v1.Score.evidence:type_name -> evalengine.record.v1.Evidence
+	6,  // 1: evalengine.record.v1.Score.judge:type_name -> evalengine.record.v1.JudgeUse
+	3,  // 2: evalengine.record.v1.JudgeUse.usage:type_name -> evalengine.record.v1.Usage
+	7,  // 3: evalengine.record.v1.Finding.evidence:type_name -> evalengine.record.v1.Evidence
+	10, // 4: evalengine.record.v1.Page.shots:type_name -> evalengine.record.v1.Shot
+	13, // 5: evalengine.record.v1.Page.console:type_name -> evalengine.record.v1.ConsoleMessage
+	14, // 6: evalengine.record.v1.Page.failed_requests:type_name -> evalengine.record.v1.FailedRequest
+	11, // 7: evalengine.record.v1.Shot.viewport:type_name -> evalengine.record.v1.Viewport
+	12, // 8: evalengine.record.v1.Shot.tiles:type_name -> evalengine.record.v1.Tile
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_record_v1_record_proto_init() }
@@ -1022,7 +1688,7 @@ func file_evalengine_record_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_record_v1_record_proto_rawDesc), len(file_evalengine_record_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

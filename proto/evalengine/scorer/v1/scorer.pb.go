@@ -105,7 +105,7 @@ type Scorer struct {
 	Dimension string     `protobuf:"bytes,3,opt,name=dimension,proto3" json:"dimension,omitempty"`
 	Doc       string     `protobuf:"bytes,4,opt,name=doc,proto3" json:"doc,omitempty"`
 	Params    *v1.Schema `protobuf:"bytes,5,opt,name=params,proto3" json:"params,omitempty"`
-	// Parts of the request it wants filled: transcript, answer, state, tools,
+	// Parts of the request it wants filled: transcript, answer, state, tools, pages,
 	// pages.html, pages.image, gold, scores, files.
 	Needs []string `protobuf:"bytes,6,rep,name=needs,proto3" json:"needs,omitempty"`
 	// Capabilities that it calls, such as model.complete/1.
@@ -388,8 +388,8 @@ type Use struct {
 	Scorer string `protobuf:"bytes,2,opt,name=scorer,proto3" json:"scorer,omitempty"`
 	// JSON object, checked against the scorer's params, defaults filled in.
 	Params []byte `protobuf:"bytes,3,opt,name=params,proto3" json:"params,omitempty"`
-	// The model block granted to this use.
-	Model         string `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
+	// The model blocks granted to this use.
+	Models        []string `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -445,21 +445,24 @@ func (x *Use) GetParams() []byte {
 	return nil
 }
 
-func (x *Use) GetModel() string {
+func (x *Use) GetModels() []string {
 	if x != nil {
-		return x.Model
+		return x.Models
 	}
-	return ""
+	return nil
 }
 
+// A captured page. A scorer that only shows pictures to a model has no need of
+// them: its request names tiles, and the engine puts them in.
 type Page struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Url           string                 `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
-	Title         string                 `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
-	Status        int32                  `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
-	Html          []byte                 `protobuf:"bytes,5,opt,name=html,proto3" json:"html,omitempty"`
-	Image         []byte                 `protobuf:"bytes,6,opt,name=image,proto3" json:"image,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Page  *v11.Page              `protobuf:"bytes,1,opt,name=page,proto3" json:"page,omitempty"`
+	// Where pages.html is needed.
+	Html []byte `protobuf:"bytes,2,opt,name=html,proto3" json:"html,omitempty"`
+	// JSON.
+	Accessibility []byte `protobuf:"bytes,3,opt,name=accessibility,proto3" json:"accessibility,omitempty"`
+	// Where pages.image is needed: the PNG of every tile, shot after shot.
+	Images        [][]byte `protobuf:"bytes,4,rep,name=images,proto3" json:"images,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -494,32 +497,11 @@ func (*Page) Descriptor() ([]byte, []int) {
 	return file_evalengine_scorer_v1_scorer_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *Page) GetName() string {
+func (x *Page) GetPage() *v11.Page {
 	if x != nil {
-		return x.Name
+		return x.Page
 	}
-	return ""
-}
-
-func (x *Page) GetUrl() string {
-	if x != nil {
-		return x.Url
-	}
-	return ""
-}
-
-func (x *Page) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *Page) GetStatus() int32 {
-	if x != nil {
-		return x.Status
-	}
-	return 0
+	return nil
 }
 
 func (x *Page) GetHtml() []byte {
@@ -529,17 +511,29 @@ func (x *Page) GetHtml() []byte {
 	return nil
 }
 
-func (x *Page) GetImage() []byte {
+func (x *Page) GetAccessibility() []byte {
 	if x != nil {
-		return x.Image
+		return x.Accessibility
+	}
+	return nil
+}
+
+func (x *Page) GetImages() [][]byte {
+	if x != nil {
+		return x.Images
 	}
 	return nil
 }
 
 type Gold struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	State         []byte                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	Pages         []*Page                `protobuf:"bytes,2,rep,name=pages,proto3" json:"pages,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// JSON.
+	State  []byte   `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Pages  []*Page  `protobuf:"bytes,2,rep,name=pages,proto3" json:"pages,omitempty"`
+	Grades []*Grade `protobuf:"bytes,3,rep,name=grades,proto3" json:"grades,omitempty"`
+	Floor  []*Grade `protobuf:"bytes,4,rep,name=floor,proto3" json:"floor,omitempty"`
+	// Why grades that exist cannot be used.
+	Stale         string `protobuf:"bytes,5,opt,name=stale,proto3" json:"stale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -588,6 +582,81 @@ func (x *Gold) GetPages() []*Page {
 	return nil
 }
 
+func (x *Gold) GetGrades() []*Grade {
+	if x != nil {
+		return x.Grades
+	}
+	return nil
+}
+
+func (x *Gold) GetFloor() []*Grade {
+	if x != nil {
+		return x.Floor
+	}
+	return nil
+}
+
+func (x *Gold) GetStale() string {
+	if x != nil {
+		return x.Stale
+	}
+	return ""
+}
+
+// How a judge graded one result, several times.
+type Grade struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Score string                 `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
+	// In 0..1.
+	Values        []float64 `protobuf:"fixed64,2,rep,packed,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grade) Reset() {
+	*x = Grade{}
+	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grade) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grade) ProtoMessage() {}
+
+func (x *Grade) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grade.ProtoReflect.Descriptor instead.
+func (*Grade) Descriptor() ([]byte, []int) {
+	return file_evalengine_scorer_v1_scorer_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Grade) GetScore() string {
+	if x != nil {
+		return x.Score
+	}
+	return ""
+}
+
+func (x *Grade) GetValues() []float64 {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
 type ScoreResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Results       []*Result              `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
@@ -597,7 +666,7 @@ type ScoreResponse struct {
 
 func (x *ScoreResponse) Reset() {
 	*x = ScoreResponse{}
-	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[6]
+	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +678,7 @@ func (x *ScoreResponse) String() string {
 func (*ScoreResponse) ProtoMessage() {}
 
 func (x *ScoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[6]
+	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +691,7 @@ func (x *ScoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResponse.ProtoReflect.Descriptor instead.
 func (*ScoreResponse) Descriptor() ([]byte, []int) {
-	return file_evalengine_scorer_v1_scorer_proto_rawDescGZIP(), []int{6}
+	return file_evalengine_scorer_v1_scorer_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ScoreResponse) GetResults() []*Result {
@@ -639,20 +708,22 @@ type Result struct {
 	// scored, skipped or errored.
 	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
 	// In 0..1, finite.
-	Value         float64         `protobuf:"fixed64,3,opt,name=value,proto3" json:"value,omitempty"`
-	Raw           *float64        `protobuf:"fixed64,4,opt,name=raw,proto3,oneof" json:"raw,omitempty"`
-	Unit          string          `protobuf:"bytes,5,opt,name=unit,proto3" json:"unit,omitempty"`
-	Passed        *bool           `protobuf:"varint,6,opt,name=passed,proto3,oneof" json:"passed,omitempty"`
-	Reason        string          `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
-	Evidence      []*v11.Evidence `protobuf:"bytes,8,rep,name=evidence,proto3" json:"evidence,omitempty"`
-	Findings      []*v11.Finding  `protobuf:"bytes,9,rep,name=findings,proto3" json:"findings,omitempty"`
+	Value    float64         `protobuf:"fixed64,3,opt,name=value,proto3" json:"value,omitempty"`
+	Raw      *float64        `protobuf:"fixed64,4,opt,name=raw,proto3,oneof" json:"raw,omitempty"`
+	Unit     string          `protobuf:"bytes,5,opt,name=unit,proto3" json:"unit,omitempty"`
+	Passed   *bool           `protobuf:"varint,6,opt,name=passed,proto3,oneof" json:"passed,omitempty"`
+	Reason   string          `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
+	Evidence []*v11.Evidence `protobuf:"bytes,8,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	Findings []*v11.Finding  `protobuf:"bytes,9,rep,name=findings,proto3" json:"findings,omitempty"`
+	// A judge's single values in 0..1.
+	Samples       []float64 `protobuf:"fixed64,10,rep,packed,name=samples,proto3" json:"samples,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[7]
+	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -664,7 +735,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[7]
+	mi := &file_evalengine_scorer_v1_scorer_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -677,7 +748,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_evalengine_scorer_v1_scorer_proto_rawDescGZIP(), []int{7}
+	return file_evalengine_scorer_v1_scorer_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Result) GetName() string {
@@ -743,6 +814,13 @@ func (x *Result) GetFindings() []*v11.Finding {
 	return nil
 }
 
+func (x *Result) GetSamples() []float64 {
+	if x != nil {
+		return x.Samples
+	}
+	return nil
+}
+
 var File_evalengine_scorer_v1_scorer_proto protoreflect.FileDescriptor
 
 const file_evalengine_scorer_v1_scorer_proto_rawDesc = "" +
@@ -781,24 +859,28 @@ const file_evalengine_scorer_v1_scorer_proto_rawDesc = "" +
 	"\ragent_seconds\x18\r \x01(\x01R\fagentSeconds\x12\x16\n" +
 	"\x06target\x18\x0e \x01(\fR\x06target\x123\n" +
 	"\x06scores\x18\x0f \x03(\v2\x1b.evalengine.record.v1.ScoreR\x06scores\x12.\n" +
-	"\x04gold\x18\x10 \x01(\v2\x1a.evalengine.scorer.v1.GoldR\x04gold\"_\n" +
+	"\x04gold\x18\x10 \x01(\v2\x1a.evalengine.scorer.v1.GoldR\x04gold\"a\n" +
 	"\x03Use\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06scorer\x18\x02 \x01(\tR\x06scorer\x12\x16\n" +
-	"\x06params\x18\x03 \x01(\fR\x06params\x12\x14\n" +
-	"\x05model\x18\x04 \x01(\tR\x05model\"\x84\x01\n" +
-	"\x04Page\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
-	"\x05title\x18\x03 \x01(\tR\x05title\x12\x16\n" +
-	"\x06status\x18\x04 \x01(\x05R\x06status\x12\x12\n" +
-	"\x04html\x18\x05 \x01(\fR\x04html\x12\x14\n" +
-	"\x05image\x18\x06 \x01(\fR\x05image\"N\n" +
+	"\x06params\x18\x03 \x01(\fR\x06params\x12\x16\n" +
+	"\x06models\x18\x04 \x03(\tR\x06models\"\x88\x01\n" +
+	"\x04Page\x12.\n" +
+	"\x04page\x18\x01 \x01(\v2\x1a.evalengine.record.v1.PageR\x04page\x12\x12\n" +
+	"\x04html\x18\x02 \x01(\fR\x04html\x12$\n" +
+	"\raccessibility\x18\x03 \x01(\fR\raccessibility\x12\x16\n" +
+	"\x06images\x18\x04 \x03(\fR\x06images\"\xcc\x01\n" +
 	"\x04Gold\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\fR\x05state\x120\n" +
-	"\x05pages\x18\x02 \x03(\v2\x1a.evalengine.scorer.v1.PageR\x05pages\"G\n" +
+	"\x05pages\x18\x02 \x03(\v2\x1a.evalengine.scorer.v1.PageR\x05pages\x123\n" +
+	"\x06grades\x18\x03 \x03(\v2\x1b.evalengine.scorer.v1.GradeR\x06grades\x121\n" +
+	"\x05floor\x18\x04 \x03(\v2\x1b.evalengine.scorer.v1.GradeR\x05floor\x12\x14\n" +
+	"\x05stale\x18\x05 \x01(\tR\x05stale\"5\n" +
+	"\x05Grade\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\tR\x05score\x12\x16\n" +
+	"\x06values\x18\x02 \x03(\x01R\x06values\"G\n" +
 	"\rScoreResponse\x126\n" +
-	"\aresults\x18\x01 \x03(\v2\x1c.evalengine.scorer.v1.ResultR\aresults\"\xb2\x02\n" +
+	"\aresults\x18\x01 \x03(\v2\x1c.evalengine.scorer.v1.ResultR\aresults\"\xcc\x02\n" +
 	"\x06Result\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -808,7 +890,9 @@ const file_evalengine_scorer_v1_scorer_proto_rawDesc = "" +
 	"\x06passed\x18\x06 \x01(\bH\x01R\x06passed\x88\x01\x01\x12\x16\n" +
 	"\x06reason\x18\a \x01(\tR\x06reason\x12:\n" +
 	"\bevidence\x18\b \x03(\v2\x1e.evalengine.record.v1.EvidenceR\bevidence\x129\n" +
-	"\bfindings\x18\t \x03(\v2\x1d.evalengine.record.v1.FindingR\bfindingsB\x06\n" +
+	"\bfindings\x18\t \x03(\v2\x1d.evalengine.record.v1.FindingR\bfindings\x12\x18\n" +
+	"\asamples\x18\n" +
+	" \x03(\x01R\asamplesB\x06\n" +
 	"\x04_rawB\t\n" +
 	"\a_passedBFZDgithub.com/evalengine/evalengine/proto/evalengine/scorer/v1;scorerv1b\x06proto3"
 
@@ -824,7 +908,7 @@ func file_evalengine_scorer_v1_scorer_proto_rawDescGZIP() []byte {
 	return file_evalengine_scorer_v1_scorer_proto_rawDescData
 }
 
-var file_evalengine_scorer_v1_scorer_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_evalengine_scorer_v1_scorer_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_evalengine_scorer_v1_scorer_proto_goTypes = []any{
 	(*Manifest)(nil),      // 0: evalengine.scorer.v1.Manifest
 	(*Scorer)(nil),        // 1: evalengine.scorer.v1.Scorer
@@ -832,37 +916,42 @@ var file_evalengine_scorer_v1_scorer_proto_goTypes = []any{
 	(*Use)(nil),           // 3: evalengine.scorer.v1.Use
 	(*Page)(nil),          // 4: evalengine.scorer.v1.Page
 	(*Gold)(nil),          // 5: evalengine.scorer.v1.Gold
-	(*ScoreResponse)(nil), // 6: evalengine.scorer.v1.ScoreResponse
-	(*Result)(nil),        // 7: evalengine.scorer.v1.Result
-	(*v1.Schema)(nil),     // 8: evalengine.plugin.v1.Schema
-	(*v11.Trial)(nil),     // 9: evalengine.record.v1.Trial
-	(*v11.Step)(nil),      // 10: evalengine.record.v1.Step
-	(*v11.Tool)(nil),      // 11: evalengine.record.v1.Tool
-	(*v11.Usage)(nil),     // 12: evalengine.record.v1.Usage
-	(*v11.Score)(nil),     // 13: evalengine.record.v1.Score
-	(*v11.Evidence)(nil),  // 14: evalengine.record.v1.Evidence
-	(*v11.Finding)(nil),   // 15: evalengine.record.v1.Finding
+	(*Grade)(nil),         // 6: evalengine.scorer.v1.Grade
+	(*ScoreResponse)(nil), // 7: evalengine.scorer.v1.ScoreResponse
+	(*Result)(nil),        // 8: evalengine.scorer.v1.Result
+	(*v1.Schema)(nil),     // 9: evalengine.plugin.v1.Schema
+	(*v11.Trial)(nil),     // 10: evalengine.record.v1.Trial
+	(*v11.Step)(nil),      // 11: evalengine.record.v1.Step
+	(*v11.Tool)(nil),      // 12: evalengine.record.v1.Tool
+	(*v11.Usage)(nil),     // 13: evalengine.record.v1.Usage
+	(*v11.Score)(nil),     // 14: evalengine.record.v1.Score
+	(*v11.Page)(nil),      // 15: evalengine.record.v1.Page
+	(*v11.Evidence)(nil),  // 16: evalengine.record.v1.Evidence
+	(*v11.Finding)(nil),   // 17: evalengine.record.v1.Finding
 }
 var file_evalengine_scorer_v1_scorer_proto_depIdxs = []int32{
 	1,  // 0: evalengine.scorer.v1.Manifest.scorers:type_name -> evalengine.scorer.v1.Scorer
-	8,  // 1: evalengine.scorer.v1.Scorer.params:type_name -> evalengine.plugin.v1.Schema
-	9,  // 2: evalengine.scorer.v1.ScoreRequest.trial:type_name -> evalengine.record.v1.Trial
+	9,  // 1: evalengine.scorer.v1.Scorer.params:type_name -> evalengine.plugin.v1.Schema
+	10, // 2: evalengine.scorer.v1.ScoreRequest.trial:type_name -> evalengine.record.v1.Trial
 	3,  // 3: evalengine.scorer.v1.ScoreRequest.uses:type_name -> evalengine.scorer.v1.Use
-	10, // 4: evalengine.scorer.v1.ScoreRequest.steps:type_name -> evalengine.record.v1.Step
-	11, // 5: evalengine.scorer.v1.ScoreRequest.tools:type_name -> evalengine.record.v1.Tool
-	12, // 6: evalengine.scorer.v1.ScoreRequest.usage:type_name -> evalengine.record.v1.Usage
+	11, // 4: evalengine.scorer.v1.ScoreRequest.steps:type_name -> evalengine.record.v1.Step
+	12, // 5: evalengine.scorer.v1.ScoreRequest.tools:type_name -> evalengine.record.v1.Tool
+	13, // 6: evalengine.scorer.v1.ScoreRequest.usage:type_name -> evalengine.record.v1.Usage
 	4,  // 7: evalengine.scorer.v1.ScoreRequest.pages:type_name -> evalengine.scorer.v1.Page
-	13, // 8: evalengine.scorer.v1.ScoreRequest.scores:type_name -> evalengine.record.v1.Score
+	14, // 8: evalengine.scorer.v1.ScoreRequest.scores:type_name -> evalengine.record.v1.Score
 	5,  // 9: evalengine.scorer.v1.ScoreRequest.gold:type_name -> evalengine.scorer.v1.Gold
-	4,  // 10: evalengine.scorer.v1.Gold.pages:type_name -> evalengine.scorer.v1.Page
-	7,  // 11: evalengine.scorer.v1.ScoreResponse.results:type_name -> evalengine.scorer.v1.Result
-	14, // 12: evalengine.scorer.v1.Result.evidence:type_name -> evalengine.record.v1.Evidence
-	15, // 13: evalengine.scorer.v1.Result.findings:type_name -> evalengine.record.v1.Finding
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	15, // 10: evalengine.scorer.v1.Page.page:type_name -> evalengine.record.v1.Page
+	4,  // 11: evalengine.scorer.v1.Gold.pages:type_name -> evalengine.scorer.v1.Page
+	6,  // 12: evalengine.scorer.v1.Gold.grades:type_name -> evalengine.scorer.v1.Grade
+	6,  // 13: evalengine.scorer.v1.Gold.floor:type_name -> evalengine.scorer.v1.Grade
+	8,  // 14: evalengine.scorer.v1.ScoreResponse.results:type_name -> evalengine.scorer.v1.Result
+	16, // 15: evalengine.scorer.v1.Result.evidence:type_name -> evalengine.record.v1.Evidence
+	17, // 16: evalengine.scorer.v1.Result.findings:type_name -> evalengine.record.v1.Finding
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_scorer_v1_scorer_proto_init() }
@@ -870,14 +959,14 @@ func file_evalengine_scorer_v1_scorer_proto_init() {
 	if File_evalengine_scorer_v1_scorer_proto != nil {
 		return
 	}
-	file_evalengine_scorer_v1_scorer_proto_msgTypes[7].OneofWrappers = []any{}
+	file_evalengine_scorer_v1_scorer_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_scorer_v1_scorer_proto_rawDesc), len(file_evalengine_scorer_v1_scorer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
