@@ -311,11 +311,28 @@ type Viewport struct {
 	Height int `json:"height"`
 }
 
-// Gold is an ideal result built by hand.
+// Gold is an ideal result built by hand: the ceiling of what a judge gives.
 type Gold struct {
-	// Script is the file of tool calls that builds it, absolute.
+	Result
+	// Floor is an empty or poor result, graded alike; nil is none.
+	Floor *Result
+	// Samples is how often each judge grades it; 0 is the engine's.
+	Samples int
+	// Ceiling is the scorer that holds a trial's scores against the gold's; empty
+	// is gold/ceiling.
+	Ceiling string
+	Source  Source
+}
+
+// Result is how a gold or a floor is built: one of the fields is set, or none
+// for the target as it is when it is fresh.
+type Result struct {
+	// Script is a file of tool calls that are made on a fresh target, absolute.
 	Script string
-	Source Source
+	// Files is a folder of files that are served in the target's place, absolute.
+	Files string
+	// URL is something that exists already, in the target's place.
+	URL string
 }
 
 type named interface {

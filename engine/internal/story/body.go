@@ -34,7 +34,7 @@ var (
 		{name: "scorer", label: "module"}, {name: "story", label: "name"},
 	}}
 	suiteBody = bodySpec{name: "suite", optional: []string{"hosts", "repeats", "timeout", "on_timeout", "retries", "budget_usd", "max_trials", "circuit"},
-		blocks: []blockSpec{{name: "limits", once: true}, {name: "provider", label: "url"}}}
+		blocks: []blockSpec{{name: "limits", once: true}, {name: "provider", label: "url"}, {name: "browser", once: true}}}
 	limitsBody     = bodySpec{name: "limits", optional: []string{"turns", "tokens", "tool_bytes", "usd"}}
 	providerBody   = bodySpec{name: "provider", optional: []string{"concurrency", "requests_per_minute"}}
 	variableBody   = bodySpec{name: "variable", optional: []string{"type", "default", "description", "sensitive"}, blocks: []blockSpec{{name: "validation"}}}
@@ -42,7 +42,8 @@ var (
 	hostBody       = bodySpec{name: "host", required: []string{"driver"}, optional: []string{"capabilities", "env", "sha256", "concurrency"}, blocks: []blockSpec{{name: "config", once: true}}}
 	targetBody     = bodySpec{name: "target", required: []string{"provisioner"}, optional: []string{"env", "sha256"}, blocks: []blockSpec{{name: "config", once: true}, {name: "tool", label: "pattern"}}}
 	ruleBody       = bodySpec{name: "tool", optional: []string{"requires", "destructive"}}
-	modelBody      = bodySpec{name: "model", required: []string{"provider", "name"}, blocks: []blockSpec{{name: "config", once: true}}}
+	browserBody    = bodySpec{name: "browser", optional: []string{"path", "url", "concurrency"}}
+	modelBody      = bodySpec{name: "model", required: []string{"provider", "name"}, optional: []string{"sha256"}, blocks: []blockSpec{{name: "config", once: true}}}
 	scorerBody     = bodySpec{name: "scorer", required: []string{"source"}, optional: []string{"sha256"}, blocks: []blockSpec{{name: "grants", once: true}}}
 	grantsBody     = bodySpec{name: "grants", optional: []string{"models", "memory", "timeout", "output", "log", "calls"}}
 	storyBody      = bodySpec{name: "story", required: []string{"prompt"},
@@ -56,8 +57,10 @@ var (
 	variantBody = bodySpec{name: "variant", optional: []string{"prompt", "prepend", "append"}, blocks: []blockSpec{{name: "tool", label: "pattern"}}}
 	changeBody  = bodySpec{name: "tool", optional: []string{"hide", "description", "latency", "fault", "fault_every"}}
 	checkBody   = bodySpec{name: "check", required: []string{"condition"}, optional: []string{"error_message", "dimension"}}
-	captureBody = bodySpec{name: "capture", required: []string{"url"}, optional: []string{"viewport", "viewports"}}
-	goldBody    = bodySpec{name: "gold", required: []string{"script"}}
+	captureBody = bodySpec{name: "capture", required: []string{"url"}, optional: []string{"viewport", "viewports", "scale", "first_screen", "max_height",
+		"expect_url", "expect_text", "wait_for", "hide", "origins", "timeout"}}
+	goldBody  = bodySpec{name: "gold", optional: []string{"script", "files", "url", "samples", "ceiling"}, blocks: []blockSpec{{name: "floor", once: true}}}
+	floorBody = bodySpec{name: "floor", optional: []string{"script", "files", "url"}}
 	allBodies   = []*bodySpec{&fileBody, &suiteBody, &variableBody, &hostBody, &targetBody, &modelBody, &scorerBody, &storyBody, &variantBody}
 )
 

@@ -24,7 +24,7 @@ func TestReferenceIsComplete(t *testing.T) {
 	for name := range newFunctions(nil) {
 		words = append(words, name)
 	}
-	for _, b := range append(allBodies, &validationBody, &ruleBody, &grantsBody, &turnBody, &changeBody, &checkBody, &captureBody, &goldBody) {
+	for _, b := range append(allBodies, &validationBody, &ruleBody, &grantsBody, &turnBody, &changeBody, &checkBody, &captureBody, &goldBody, &floorBody, &browserBody) {
 		words = append(words, b.required...)
 		words = append(words, b.optional...)
 		words = append(words, b.blockNames()...)

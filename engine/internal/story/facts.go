@@ -27,7 +27,8 @@ var (
 		"annotations": cty.DynamicPseudoType, "requires": cty.List(cty.String), "destructive": cty.Bool,
 	})
 	pageType = cty.Object(map[string]cty.Type{
-		"name": cty.String, "url": cty.String, "title": cty.String, "status": cty.Number, "html": cty.String,
+		"name": cty.String, "url": cty.String, "final_url": cty.String, "title": cty.String, "status": cty.Number,
+		"html": cty.String, "error": cty.String,
 	})
 	usageType = map[string]cty.Type{
 		"turns": cty.Number, "requests": cty.Number, "input_tokens": cty.Number, "cache_read_tokens": cty.Number,
@@ -139,8 +140,8 @@ func toolValue(t *eval.Tool) (cty.Value, error) {
 
 func pageValue(p *eval.Page) (cty.Value, error) {
 	return cty.ObjectVal(map[string]cty.Value{
-		"name": textValue(p.Name), "url": textValue(p.URL), "title": textValue(p.Title),
-		"status": cty.NumberIntVal(int64(p.Status)), "html": textValue(string(p.HTML)),
+		"name": textValue(p.Name), "url": textValue(p.URL), "final_url": textValue(p.FinalURL), "title": textValue(p.Title),
+		"status": cty.NumberIntVal(int64(p.Status)), "html": textValue(string(p.HTML)), "error": textValue(p.Error),
 	}), nil
 }
 

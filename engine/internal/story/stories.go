@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
@@ -322,61 +321,4 @@ func (l *loader) toolChange(b *hclsyntax.Block, st *storyBlock) eval.ToolChange 
 		l.found.fail(attrs["hide"].NameRange, "hidden tool changed", "A tool that is hidden cannot be called: the other attributes have no effect.")
 	}
 	return c
-}
-
-func (l *loader) captures(st *storyBlock, late *scope, seen map[string]*hclsyntax.Block) []eval.Capture {
-	var list []eval.Capture
-	for _, b := range st.inner {
-		if b.Type != "capture" || !l.firstLabel(b, seen) {
-			continue
-		}
-		l.checkName("capture", b.Labels[0], b.LabelRanges[0])
-		attrs, _ := l.content(b.Body, &captureBody, b.DefRange())
-		list = append(list, eval.Capture{
-			Name: b.Labels[0], URL: l.prompt(attrs["url"], late),
-			Viewports: l.viewports(attrs, st.scope), Source: toSource(b.DefRange()),
-		})
-	}
-	return list
-}
-
-func (l *loader) viewports(attrs attributes, s *scope) []eval.Viewport {
-	one, many := attrs["viewport"], attrs["viewports"]
-	if one != nil && many != nil {
-		l.found.fail(one.NameRange, "two kinds of viewport", "Set \"viewport\" to one size or \"viewports\" to a list of them.")
-	}
-	var texts []string
-	rng := func(int) hcl.Range { return one.Expr.Range() }
-	if many != nil {
-		texts = l.textsAttr(many, s)
-		rng = func(i int) hcl.Range { return elementRange(many.Expr, i) }
-	} else if text, ok := l.textAttr(one, s); ok {
-		texts = []string{text}
-	}
-	var list []eval.Viewport
-	for i, t := range texts {
-		v, ok := parseViewport(t)
-		if !ok {
-			l.found.fail(rng(i), "unreadable viewport", "A viewport is WIDTHxHEIGHT in CSS pixels from 100 to 10000, such as \"1280x800\".")
-			continue
-		}
-		list = append(list, v)
-	}
-	if len(list) == 0 {
-		list = []eval.Viewport{viewport}
-	}
-	return list
-}
-
-func (l *loader) gold(b *hclsyntax.Block, st *storyBlock) *eval.Gold {
-	attrs, _ := l.content(b.Body, &goldBody, b.DefRange())
-	script, ok := l.filledAttr(attrs["script"], st.scope)
-	if !ok {
-		return nil
-	}
-	if _, err := l.files.read(script); err != nil {
-		l.found.fail(attrs["script"].Expr.Range(), "script cannot be read", "%v.", err)
-		return nil
-	}
-	return &eval.Gold{Script: l.files.absolute(script), Source: toSource(b.DefRange())}
 }

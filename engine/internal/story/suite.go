@@ -42,6 +42,9 @@ func (l *loader) decodeSuite(b *hclsyntax.Block) {
 	s.OnTimeout = l.timeoutPolicy(attrs["on_timeout"])
 	s.BudgetUSD = l.usdAttr(attrs["budget_usd"], l.root)
 	l.suiteLimits(attrs, inner)
+	if c := nested(b, "browser"); c != nil {
+		s.Browser = l.browser(c)
+	}
 	l.suiteHosts(attrs["hosts"], b)
 }
 

@@ -49,7 +49,7 @@ func TestDesign(t *testing.T) {
 		}},
 		Stories: []eval.Story{{
 			Name: "cms-collection", Tags: []string{"cms"}, Target: "site", Source: eval.Source{File: file, Line: 49, Column: 1},
-			Gold: &eval.Gold{Script: filepath.Join(dir, "gold", "cms.json"), Source: eval.Source{File: file, Line: 94, Column: 3}},
+			Gold: &eval.Gold{Result: eval.Result{Script: filepath.Join(dir, "gold", "cms.json")}, Source: eval.Source{File: file, Line: 94, Column: 3}},
 		}},
 		Vars: map[string]string{"workspace": "demo"}, Secrets: []string{},
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -36,11 +37,8 @@ func (l *loader) use(b *hclsyntax.Block, s *eval.Story, st *storyBlock, late *sc
 	}
 	var except []string
 	if spec.Role == eval.RoleJudge {
-		except = []string{"model"}
-		if model, ok := l.refAttr(b.Body.Attributes["model"], st.scope, "model", l.root.models); ok && model != "" {
-			u.Models = []string{model}
-			l.granted(b, module, model)
-		}
+		except = []string{"model", "models"}
+		u.Models = l.judgeModels(b, module, st)
 	}
 	p := l.params(b.Body, sch, late, "scorer \""+label+"\"", b.DefRange(), except)
 	if p == nil {
@@ -98,20 +96,46 @@ func (l *loader) sameRole(b *hclsyntax.Block, spec *eval.ScorerSpec) bool {
 	return false
 }
 
+// judgeModels are the model blocks that a judge may ask.
+func (l *loader) judgeModels(b *hclsyntax.Block, module string, st *storyBlock) []string {
+	one, many := b.Body.Attributes["model"], b.Body.Attributes["models"]
+	if one != nil && many != nil {
+		l.found.fail(one.NameRange, "two kinds of model", "Set \"model\" to one model or \"models\" to a list of them.")
+	}
+	if many == nil {
+		name, ok := l.refAttr(one, st.scope, "model", l.root.models)
+		if !ok || name == "" {
+			return nil
+		}
+		l.granted(one.Expr.Range(), module, name)
+		return []string{name}
+	}
+	list, ok := l.refsAttr(many, st.scope, "model", l.root.models)
+	if ok && len(list) == 0 {
+		l.found.fail(many.Expr.Range(), "no models", "The list is empty. Leave \"models\" out where the judge is to be skipped.")
+	}
+	for i, name := range list {
+		l.granted(elementRange(many.Expr, i), module, name)
+	}
+	return list
+}
+
 // granted checks that a module of the suite's own may use the model.
-func (l *loader) granted(b *hclsyntax.Block, module, model string) {
+func (l *loader) granted(rng hcl.Range, module, model string) {
 	m := l.modules[module]
 	if m == nil || model == "" || slices.Contains(m.config.Grants.Models, model) {
 		return
 	}
-	l.found.fail(b.Body.Attributes["model"].Expr.Range(), "model not granted",
+	l.found.fail(rng, "model not granted",
 		"The scorer module %q may not use model.%s: add it to \"models\" in its grants, at %s.", module, model, at(m.block.DefRange()))
 }
 
 // pages warns of a scorer that looks at pages in a story that takes none, and
 // refuses names of pages that are not taken.
 func (l *loader) pages(b *hclsyntax.Block, p *params, spec *eval.ScorerSpec, s *eval.Story) {
-	if !slices.Contains(spec.Needs, eval.PartPagesHTML) && !slices.Contains(spec.Needs, eval.PartPagesImage) {
+	if !slices.ContainsFunc(spec.Needs, func(p eval.Part) bool {
+		return p == eval.PartPages || p == eval.PartPagesHTML || p == eval.PartPagesImage
+	}) {
 		return
 	}
 	var names []string
