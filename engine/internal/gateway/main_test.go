@@ -37,6 +37,11 @@ func TestMain(m *testing.M) {
 		signal.Ignore(syscall.SIGTERM)
 		rawServer()
 		time.Sleep(time.Hour)
+	case "client":
+		if err := conformanceClient(os.Getenv("MCP_CONFORMANCE_SCENARIO"), os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	case "silent":
 		time.Sleep(time.Hour)
 	case "crash":
