@@ -99,9 +99,12 @@ func (e *Engine) Close() error {
 // and modules that it uses are asked for their schemas. The suite is nil where
 // the diagnostics have errors.
 func (e *Engine) Load(ctx context.Context, paths []string, o LoadOptions) (*eval.Suite, diag.List) {
-	s, diags := story.Load(ctx, paths, story.Options{
-		Vars: o.Vars, VarFiles: o.VarFiles, Hosts: o.Hosts, Environ: e.o.Environ, Catalog: catalog{e},
-	})
+	return e.loadWith(ctx, paths, story.Options{Vars: o.Vars, VarFiles: o.VarFiles, Hosts: o.Hosts, Environ: e.o.Environ})
+}
+
+func (e *Engine) loadWith(ctx context.Context, paths []string, o story.Options) (*eval.Suite, diag.List) {
+	o.Catalog = catalog{e}
+	s, diags := story.Load(ctx, paths, o)
 	if s != nil {
 		for i, v := range s.Secrets {
 			// A value that is too short is among the diagnostics.

@@ -122,14 +122,9 @@ func (e *Engine) reload(ctx context.Context, kept *ledger.Run) (*eval.Suite, err
 	if err != nil {
 		return nil, err
 	}
-	var paths, hosts []string
+	var paths []string
 	for _, p := range info.Paths {
 		paths = append(paths, filepath.Join(dir, p))
-	}
-	for _, t := range info.Trials {
-		if !slices.Contains(hosts, t.Host) {
-			hosts = append(hosts, t.Host)
-		}
 	}
 	vars := map[string]string{}
 	for name, v := range info.Vars {
@@ -138,7 +133,7 @@ func (e *Engine) reload(ctx context.Context, kept *ledger.Run) (*eval.Suite, err
 			vars[name] = v
 		}
 	}
-	s, diags := e.Load(ctx, paths, LoadOptions{Vars: vars, Hosts: hosts})
+	s, diags := e.Load(ctx, paths, LoadOptions{Vars: vars, Hosts: hostsOf(info.Trials)})
 	if err := diags.Err(); err != nil {
 		return nil, err
 	}
@@ -149,6 +144,17 @@ func (e *Engine) reload(ctx context.Context, kept *ledger.Run) (*eval.Suite, err
 		}
 	}
 	return s, nil
+}
+
+// hostsOf are the hosts of trials.
+func hostsOf(trials []eval.Trial) []string {
+	var hosts []string
+	for _, t := range trials {
+		if !slices.Contains(hosts, t.Host) {
+			hosts = append(hosts, t.Host)
+		}
+	}
+	return hosts
 }
 
 // suiteDir is where the suite's files are as they were when the run began.

@@ -59,10 +59,16 @@ func (r *Run) Unlock() {
 	}
 }
 
-// Finished reports whether a record is evidence that a resume leaves alone.
+// Finished reports whether a record is evidence that a resume leaves alone. A
+// later scoring that broke takes nothing from what the agent did.
 func Finished(rec *eval.Record) bool {
-	return rec.Status == eval.StatusPassed || rec.Status == eval.StatusFailed
+	if rec.Rescored != nil && verdict(rec.Rescored.First.Status) {
+		return true
+	}
+	return verdict(rec.Status)
 }
+
+func verdict(s eval.Status) bool { return s == eval.StatusPassed || s == eval.StatusFailed }
 
 // Unfinished lists the planned trials that a resume has to run: those without a
 // record, with one that cannot be trusted, errored or skipped.

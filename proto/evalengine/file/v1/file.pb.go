@@ -387,7 +387,12 @@ type TrialRecord struct {
 	ToolsDigest string            `protobuf:"bytes,21,opt,name=tools_digest,json=toolsDigest,proto3" json:"tools_digest,omitempty"`
 	Versions    map[string]string `protobuf:"bytes,22,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// SHA-256 of every other file of the trial's folder, by name.
-	Files         map[string]string `protobuf:"bytes,23,rep,name=files,proto3" json:"files,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Files map[string]string `protobuf:"bytes,23,rep,name=files,proto3" json:"files,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Only where a record is shown with a later verdict; never in the file.
+	Rescored *Rescored `protobuf:"bytes,24,opt,name=rescored,proto3" json:"rescored,omitempty"`
+	// How far the agent was kept from what is not its own: full, files (its /proc
+	// shows other processes) or none; empty without an agent program.
+	Isolation     string `protobuf:"bytes,25,opt,name=isolation,proto3" json:"isolation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -583,6 +588,304 @@ func (x *TrialRecord) GetFiles() map[string]string {
 	return nil
 }
 
+func (x *TrialRecord) GetRescored() *Rescored {
+	if x != nil {
+		return x.Rescored
+	}
+	return nil
+}
+
+func (x *TrialRecord) GetIsolation() string {
+	if x != nil {
+		return x.Isolation
+	}
+	return ""
+}
+
+type Rescored struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	ScoredAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=scored_at,json=scoredAt,proto3" json:"scored_at,omitempty"`
+	// How often it was scored again.
+	Times int32 `protobuf:"varint,3,opt,name=times,proto3" json:"times,omitempty"`
+	// The record's own verdict.
+	First         *Verdict `protobuf:"bytes,4,opt,name=first,proto3" json:"first,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rescored) Reset() {
+	*x = Rescored{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rescored) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rescored) ProtoMessage() {}
+
+func (x *Rescored) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rescored.ProtoReflect.Descriptor instead.
+func (*Rescored) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Rescored) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Rescored) GetScoredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ScoredAt
+	}
+	return nil
+}
+
+func (x *Rescored) GetTimes() int32 {
+	if x != nil {
+		return x.Times
+	}
+	return 0
+}
+
+func (x *Rescored) GetFirst() *Verdict {
+	if x != nil {
+		return x.First
+	}
+	return nil
+}
+
+type Verdict struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rescore that it is of; absent for the record's own.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Status        string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	Cause         string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Verdict) Reset() {
+	*x = Verdict{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Verdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Verdict) ProtoMessage() {}
+
+func (x *Verdict) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
+func (*Verdict) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Verdict) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Verdict) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Verdict) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *Verdict) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// scores/<id>.json of a trial: a later verdict from the same evidence.
+type Rescore struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Schema int32                  `protobuf:"varint,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	// The same for all trials that were scored in one go.
+	Id  string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	Run string `protobuf:"bytes,3,opt,name=run,proto3" json:"run,omitempty"`
+	// story.variant.host.rN
+	Trial    string                 `protobuf:"bytes,4,opt,name=trial,proto3" json:"trial,omitempty"`
+	ScoredAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=scored_at,json=scoredAt,proto3" json:"scored_at,omitempty"`
+	Replaces *Verdict               `protobuf:"bytes,6,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	// The suite that it was scored by.
+	Files    []*SuiteFile  `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
+	Status   string        `protobuf:"bytes,8,opt,name=status,proto3" json:"status,omitempty"`
+	Cause    string        `protobuf:"bytes,9,opt,name=cause,proto3" json:"cause,omitempty"`
+	Reason   string        `protobuf:"bytes,10,opt,name=reason,proto3" json:"reason,omitempty"`
+	Scores   []*v1.Score   `protobuf:"bytes,11,rep,name=scores,proto3" json:"scores,omitempty"`
+	Findings []*v1.Finding `protobuf:"bytes,12,rep,name=findings,proto3" json:"findings,omitempty"`
+	// Of the engine and the scorer modules.
+	Versions      map[string]string `protobuf:"bytes,13,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rescore) Reset() {
+	*x = Rescore{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rescore) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rescore) ProtoMessage() {}
+
+func (x *Rescore) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rescore.ProtoReflect.Descriptor instead.
+func (*Rescore) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Rescore) GetSchema() int32 {
+	if x != nil {
+		return x.Schema
+	}
+	return 0
+}
+
+func (x *Rescore) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Rescore) GetRun() string {
+	if x != nil {
+		return x.Run
+	}
+	return ""
+}
+
+func (x *Rescore) GetTrial() string {
+	if x != nil {
+		return x.Trial
+	}
+	return ""
+}
+
+func (x *Rescore) GetScoredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ScoredAt
+	}
+	return nil
+}
+
+func (x *Rescore) GetReplaces() *Verdict {
+	if x != nil {
+		return x.Replaces
+	}
+	return nil
+}
+
+func (x *Rescore) GetFiles() []*SuiteFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *Rescore) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Rescore) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *Rescore) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Rescore) GetScores() []*v1.Score {
+	if x != nil {
+		return x.Scores
+	}
+	return nil
+}
+
+func (x *Rescore) GetFindings() []*v1.Finding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *Rescore) GetVersions() map[string]string {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
 type Attempt struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	N         int32                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
@@ -601,7 +904,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -613,7 +916,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -626,7 +929,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Attempt) GetN() int32 {
@@ -685,7 +988,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -697,7 +1000,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -710,7 +1013,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Counts) GetTotal() int32 {
@@ -771,7 +1074,7 @@ type Timings struct {
 
 func (x *Timings) Reset() {
 	*x = Timings{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -783,7 +1086,7 @@ func (x *Timings) String() string {
 func (*Timings) ProtoMessage() {}
 
 func (x *Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -796,7 +1099,7 @@ func (x *Timings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timings.ProtoReflect.Descriptor instead.
 func (*Timings) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Timings) GetStartedAt() *timestamppb.Timestamp {
@@ -860,7 +1163,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +1175,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +1188,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Target) GetName() string {
@@ -947,7 +1250,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1262,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1275,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Step) GetId() string {
@@ -1119,7 +1422,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1131,7 +1434,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1144,7 +1447,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *State) GetBefore() *structpb.Value {
@@ -1177,7 +1480,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1189,7 +1492,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1202,7 +1505,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Tool) GetServer() string {
@@ -1272,15 +1575,17 @@ type Summary struct {
 	Usage      *v1.Usage       `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
 	// budget, trials, fail_fast, circuit, interrupted or store; absent where the
 	// run went through its plan.
-	Stopped       string `protobuf:"bytes,13,opt,name=stopped,proto3" json:"stopped,omitempty"`
-	StopReason    string `protobuf:"bytes,14,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
+	Stopped    string `protobuf:"bytes,13,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	StopReason string `protobuf:"bytes,14,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
+	// How many of the trials count with a later verdict than their record's own.
+	Rescored      int32 `protobuf:"varint,15,opt,name=rescored,proto3" json:"rescored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1292,7 +1597,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1305,7 +1610,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Summary) GetSchema() int32 {
@@ -1406,6 +1711,13 @@ func (x *Summary) GetStopReason() string {
 	return ""
 }
 
+func (x *Summary) GetRescored() int32 {
+	if x != nil {
+		return x.Rescored
+	}
+	return 0
+}
+
 type Tally struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Total         int32                  `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
@@ -1420,7 +1732,7 @@ type Tally struct {
 
 func (x *Tally) Reset() {
 	*x = Tally{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1432,7 +1744,7 @@ func (x *Tally) String() string {
 func (*Tally) ProtoMessage() {}
 
 func (x *Tally) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1445,7 +1757,7 @@ func (x *Tally) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tally.ProtoReflect.Descriptor instead.
 func (*Tally) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Tally) GetTotal() int32 {
@@ -1508,7 +1820,7 @@ type Arm struct {
 
 func (x *Arm) Reset() {
 	*x = Arm{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1832,7 @@ func (x *Arm) String() string {
 func (*Arm) ProtoMessage() {}
 
 func (x *Arm) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1845,7 @@ func (x *Arm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arm.ProtoReflect.Descriptor instead.
 func (*Arm) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Arm) GetStory() string {
@@ -1619,7 +1931,7 @@ type Stat struct {
 
 func (x *Stat) Reset() {
 	*x = Stat{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1631,7 +1943,7 @@ func (x *Stat) String() string {
 func (*Stat) ProtoMessage() {}
 
 func (x *Stat) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1644,7 +1956,7 @@ func (x *Stat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stat.ProtoReflect.Descriptor instead.
 func (*Stat) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Stat) GetName() string {
@@ -1766,7 +2078,7 @@ type FindingCount struct {
 
 func (x *FindingCount) Reset() {
 	*x = FindingCount{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +2090,7 @@ func (x *FindingCount) String() string {
 func (*FindingCount) ProtoMessage() {}
 
 func (x *FindingCount) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +2103,7 @@ func (x *FindingCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingCount.ProtoReflect.Descriptor instead.
 func (*FindingCount) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FindingCount) GetKind() string {
@@ -1881,7 +2193,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
-	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"\xd3\a\n" +
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"\xab\b\n" +
 	"\vTrialRecord\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x0e\n" +
@@ -1906,12 +2218,42 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x06target\x18\x14 \x01(\v2\x1a.evalengine.file.v1.TargetR\x06target\x12!\n" +
 	"\ftools_digest\x18\x15 \x01(\tR\vtoolsDigest\x12I\n" +
 	"\bversions\x18\x16 \x03(\v2-.evalengine.file.v1.TrialRecord.VersionsEntryR\bversions\x12@\n" +
-	"\x05files\x18\x17 \x03(\v2*.evalengine.file.v1.TrialRecord.FilesEntryR\x05files\x1a;\n" +
+	"\x05files\x18\x17 \x03(\v2*.evalengine.file.v1.TrialRecord.FilesEntryR\x05files\x128\n" +
+	"\brescored\x18\x18 \x01(\v2\x1c.evalengine.file.v1.RescoredR\brescored\x12\x1c\n" +
+	"\tisolation\x18\x19 \x01(\tR\tisolation\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a8\n" +
 	"\n" +
 	"FilesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9c\x01\n" +
+	"\bRescored\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x127\n" +
+	"\tscored_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\bscoredAt\x12\x14\n" +
+	"\x05times\x18\x03 \x01(\x05R\x05times\x121\n" +
+	"\x05first\x18\x04 \x01(\v2\x1b.evalengine.file.v1.VerdictR\x05first\"_\n" +
+	"\aVerdict\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x12\x14\n" +
+	"\x05cause\x18\x03 \x01(\tR\x05cause\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"\xba\x04\n" +
+	"\aRescore\x12\x16\n" +
+	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x10\n" +
+	"\x03run\x18\x03 \x01(\tR\x03run\x12\x14\n" +
+	"\x05trial\x18\x04 \x01(\tR\x05trial\x127\n" +
+	"\tscored_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bscoredAt\x127\n" +
+	"\breplaces\x18\x06 \x01(\v2\x1b.evalengine.file.v1.VerdictR\breplaces\x123\n" +
+	"\x05files\x18\a \x03(\v2\x1d.evalengine.file.v1.SuiteFileR\x05files\x12\x16\n" +
+	"\x06status\x18\b \x01(\tR\x06status\x12\x14\n" +
+	"\x05cause\x18\t \x01(\tR\x05cause\x12\x16\n" +
+	"\x06reason\x18\n" +
+	" \x01(\tR\x06reason\x123\n" +
+	"\x06scores\x18\v \x03(\v2\x1b.evalengine.record.v1.ScoreR\x06scores\x129\n" +
+	"\bfindings\x18\f \x03(\v2\x1d.evalengine.record.v1.FindingR\bfindings\x12E\n" +
+	"\bversions\x18\r \x03(\v2).evalengine.file.v1.Rescore.VersionsEntryR\bversions\x1a;\n" +
+	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xec\x01\n" +
 	"\aAttempt\x12\f\n" +
@@ -1982,7 +2324,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\finput_schema\x18\x04 \x01(\v2\x16.google.protobuf.ValueR\vinputSchema\x128\n" +
 	"\vannotations\x18\x05 \x01(\v2\x16.google.protobuf.ValueR\vannotations\x12\x1a\n" +
 	"\brequires\x18\x06 \x03(\tR\brequires\x12 \n" +
-	"\vdestructive\x18\a \x01(\bR\vdestructive\"\xa7\x04\n" +
+	"\vdestructive\x18\a \x01(\bR\vdestructive\"\xc3\x04\n" +
 	"\aSummary\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x14\n" +
@@ -2005,7 +2347,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05usage\x18\f \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\x12\x18\n" +
 	"\astopped\x18\r \x01(\tR\astopped\x12\x1f\n" +
 	"\vstop_reason\x18\x0e \x01(\tR\n" +
-	"stopReason\"\xfb\x01\n" +
+	"stopReason\x12\x1a\n" +
+	"\brescored\x18\x0f \x01(\x05R\brescored\"\xfb\x01\n" +
 	"\x05Tally\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x16\n" +
 	"\x06passed\x18\x02 \x01(\x05R\x06passed\x12\x16\n" +
@@ -2066,81 +2409,94 @@ func file_evalengine_file_v1_file_proto_rawDescGZIP() []byte {
 	return file_evalengine_file_v1_file_proto_rawDescData
 }
 
-var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Run)(nil),                   // 0: evalengine.file.v1.Run
 	(*SuiteFile)(nil),             // 1: evalengine.file.v1.SuiteFile
 	(*Component)(nil),             // 2: evalengine.file.v1.Component
 	(*TrialRecord)(nil),           // 3: evalengine.file.v1.TrialRecord
-	(*Attempt)(nil),               // 4: evalengine.file.v1.Attempt
-	(*Counts)(nil),                // 5: evalengine.file.v1.Counts
-	(*Timings)(nil),               // 6: evalengine.file.v1.Timings
-	(*Target)(nil),                // 7: evalengine.file.v1.Target
-	(*Step)(nil),                  // 8: evalengine.file.v1.Step
-	(*State)(nil),                 // 9: evalengine.file.v1.State
-	(*Tool)(nil),                  // 10: evalengine.file.v1.Tool
-	(*Summary)(nil),               // 11: evalengine.file.v1.Summary
-	(*Tally)(nil),                 // 12: evalengine.file.v1.Tally
-	(*Arm)(nil),                   // 13: evalengine.file.v1.Arm
-	(*Stat)(nil),                  // 14: evalengine.file.v1.Stat
-	(*FindingCount)(nil),          // 15: evalengine.file.v1.FindingCount
-	nil,                           // 16: evalengine.file.v1.Run.VarsEntry
-	nil,                           // 17: evalengine.file.v1.TrialRecord.VersionsEntry
-	nil,                           // 18: evalengine.file.v1.TrialRecord.FilesEntry
-	nil,                           // 19: evalengine.file.v1.Tally.CausesEntry
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(*v1.Trial)(nil),              // 21: evalengine.record.v1.Trial
-	(*v1.Score)(nil),              // 22: evalengine.record.v1.Score
-	(*v1.Finding)(nil),            // 23: evalengine.record.v1.Finding
-	(*v1.Usage)(nil),              // 24: evalengine.record.v1.Usage
-	(*v1.Fault)(nil),              // 25: evalengine.record.v1.Fault
-	(*structpb.Value)(nil),        // 26: google.protobuf.Value
+	(*Rescored)(nil),              // 4: evalengine.file.v1.Rescored
+	(*Verdict)(nil),               // 5: evalengine.file.v1.Verdict
+	(*Rescore)(nil),               // 6: evalengine.file.v1.Rescore
+	(*Attempt)(nil),               // 7: evalengine.file.v1.Attempt
+	(*Counts)(nil),                // 8: evalengine.file.v1.Counts
+	(*Timings)(nil),               // 9: evalengine.file.v1.Timings
+	(*Target)(nil),                // 10: evalengine.file.v1.Target
+	(*Step)(nil),                  // 11: evalengine.file.v1.Step
+	(*State)(nil),                 // 12: evalengine.file.v1.State
+	(*Tool)(nil),                  // 13: evalengine.file.v1.Tool
+	(*Summary)(nil),               // 14: evalengine.file.v1.Summary
+	(*Tally)(nil),                 // 15: evalengine.file.v1.Tally
+	(*Arm)(nil),                   // 16: evalengine.file.v1.Arm
+	(*Stat)(nil),                  // 17: evalengine.file.v1.Stat
+	(*FindingCount)(nil),          // 18: evalengine.file.v1.FindingCount
+	nil,                           // 19: evalengine.file.v1.Run.VarsEntry
+	nil,                           // 20: evalengine.file.v1.TrialRecord.VersionsEntry
+	nil,                           // 21: evalengine.file.v1.TrialRecord.FilesEntry
+	nil,                           // 22: evalengine.file.v1.Rescore.VersionsEntry
+	nil,                           // 23: evalengine.file.v1.Tally.CausesEntry
+	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
+	(*v1.Trial)(nil),              // 25: evalengine.record.v1.Trial
+	(*v1.Score)(nil),              // 26: evalengine.record.v1.Score
+	(*v1.Finding)(nil),            // 27: evalengine.record.v1.Finding
+	(*v1.Usage)(nil),              // 28: evalengine.record.v1.Usage
+	(*v1.Fault)(nil),              // 29: evalengine.record.v1.Fault
+	(*structpb.Value)(nil),        // 30: google.protobuf.Value
 }
 var file_evalengine_file_v1_file_proto_depIdxs = []int32{
-	20, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	24, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: evalengine.file.v1.Run.files:type_name -> evalengine.file.v1.SuiteFile
 	2,  // 2: evalengine.file.v1.Run.plugins:type_name -> evalengine.file.v1.Component
 	2,  // 3: evalengine.file.v1.Run.modules:type_name -> evalengine.file.v1.Component
-	21, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
-	16, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
-	4,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
-	22, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
-	23, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
-	5,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
-	24, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
-	6,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
-	7,  // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
-	17, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
-	18, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
-	20, // 15: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	25, // 16: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
-	24, // 17: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
-	20, // 18: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
-	20, // 19: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
-	26, // 20: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
-	26, // 21: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
-	26, // 22: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
-	26, // 23: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
-	26, // 24: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
-	26, // 25: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
-	26, // 26: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
-	20, // 27: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
-	20, // 28: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
-	12, // 29: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
-	13, // 30: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
-	15, // 31: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
-	24, // 32: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
-	19, // 33: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
-	12, // 34: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
-	14, // 35: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
-	14, // 36: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
-	14, // 37: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
-	24, // 38: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	25, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
+	19, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
+	7,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
+	26, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
+	27, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
+	8,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
+	28, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
+	9,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
+	10, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
+	20, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
+	21, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
+	4,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
+	24, // 16: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
+	5,  // 17: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
+	24, // 18: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
+	5,  // 19: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
+	1,  // 20: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
+	26, // 21: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
+	27, // 22: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
+	22, // 23: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
+	24, // 24: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	29, // 25: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
+	28, // 26: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
+	24, // 27: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
+	24, // 28: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
+	30, // 29: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
+	30, // 30: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
+	30, // 31: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
+	30, // 32: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
+	30, // 33: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
+	30, // 34: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
+	30, // 35: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
+	24, // 36: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
+	24, // 37: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
+	15, // 38: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
+	16, // 39: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
+	18, // 40: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
+	28, // 41: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
+	23, // 42: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
+	15, // 43: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
+	17, // 44: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
+	17, // 45: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
+	17, // 46: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
+	28, // 47: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
+	48, // [48:48] is the sub-list for method output_type
+	48, // [48:48] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_file_v1_file_proto_init() }
@@ -2148,15 +2504,15 @@ func file_evalengine_file_v1_file_proto_init() {
 	if File_evalengine_file_v1_file_proto != nil {
 		return
 	}
-	file_evalengine_file_v1_file_proto_msgTypes[8].OneofWrappers = []any{}
-	file_evalengine_file_v1_file_proto_msgTypes[14].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[11].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_file_v1_file_proto_rawDesc), len(file_evalengine_file_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
