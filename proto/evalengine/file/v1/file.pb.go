@@ -292,10 +292,12 @@ func (x *SuiteFile) GetSha256() string {
 type Component struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// host, provisioner or scorer.
-	Kind          string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Version       string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
-	Sha256        string `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	Kind    string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Name    string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	Sha256  string `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// The major of the plugin protocol that was spoken; none for a scorer.
+	Protocol      int32 `protobuf:"varint,5,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -356,6 +358,13 @@ func (x *Component) GetSha256() string {
 		return x.Sha256
 	}
 	return ""
+}
+
+func (x *Component) GetProtocol() int32 {
+	if x != nil {
+		return x.Protocol
+	}
+	return 0
 }
 
 // trial.json: one finished trial.
@@ -2188,12 +2197,17 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"7\n" +
 	"\tSuiteFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
-	"\x06sha256\x18\x02 \x01(\tR\x06sha256\"e\n" +
+	"\x06sha256\x18\x02 \x01(\tR\x06sha256\"\x81\x01\n" +
 	"\tComponent\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
+<<<<<<< Updated upstream
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"\xab\b\n" +
+=======
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x1a\n" +
+	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xd3\a\n" +
+>>>>>>> Stashed changes
 	"\vTrialRecord\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x0e\n" +
