@@ -2202,12 +2202,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
-<<<<<<< Updated upstream
-	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"\xab\b\n" +
-=======
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x1a\n" +
-	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xd3\a\n" +
->>>>>>> Stashed changes
+	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xab\b\n" +
 	"\vTrialRecord\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x0e\n" +
