@@ -17,6 +17,7 @@ import (
 
 	"github.com/evalengine/evalengine/engine/diag"
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/detector"
 	"github.com/evalengine/evalengine/engine/internal/launch"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
 	"github.com/evalengine/evalengine/engine/internal/plan"
@@ -78,7 +79,7 @@ func New(o Options) *Engine {
 	}
 	return &Engine{
 		o:       o,
-		pool:    launch.New(launch.Options{Finder: o.Plugins, Logger: o.Logger, Environ: o.Environment, Dir: o.Dir}),
+		pool:    launch.New(launch.Options{Finder: o.Plugins, Logger: o.Logger, Environ: o.Environment, Pass: detector.Variables(), Dir: o.Dir}),
 		modules: map[string]*wasm.Module{},
 	}
 }
@@ -204,6 +205,7 @@ func (e *Engine) scorers() (*wasm.Runtime, error) {
 	r, err := wasm.New(wasm.Options{
 		CacheDir: filepath.Join(e.o.Cache, "wasm"),
 		Command:  []string{e.o.Executable, CommandScorerWorker},
+		Environ:  detector.Environ(e.o.Environment),
 		Workers:  e.o.Workers, Logger: e.o.Logger,
 	})
 	if err != nil {
