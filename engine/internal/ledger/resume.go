@@ -25,7 +25,7 @@ const supersededDir = "superseded"
 func (r *Run) Lock() error {
 	f, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return err
+		return fmt.Errorf("run %s: lock: %w", r.Info.ID, advised(r.dir, err))
 	}
 	if err := flock(f); err != nil {
 		f.Close()
@@ -91,14 +91,14 @@ func (r *Run) Supersede(id string) error {
 		return nil
 	}
 	dir := filepath.Join(r.dir, supersededDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return advised(r.dir, err)
 	}
 	for n := 1; ; n++ {
 		to := filepath.Join(dir, id+"."+strconv.Itoa(n))
 		if _, err := os.Lstat(to); err == nil {
 			continue
 		}
-		return os.Rename(r.TrialDir(id), to)
+		return advised(r.dir, os.Rename(r.TrialDir(id), to))
 	}
 }
