@@ -181,15 +181,17 @@ func serve(t *testing.T, path string) string {
 func TestConformanceServer(t *testing.T) {
 	path := reference(t)
 	for _, tt := range []struct {
-		name   string
-		url    func(*testing.T) (string, *Gateway)
-		checks int
+		name     string
+		url      func(*testing.T) (string, *Gateway)
+		checks   int
+		findings []string
 	}{
-		{"alone", func(t *testing.T) (string, *Gateway) { return serve(t, path), nil }, 44},
+		{"alone", func(t *testing.T) (string, *Gateway) { return serve(t, path), nil }, 44, nil},
 		// Answers that are one message come as documents, not as streams: of those
 		// the suite has one check less to make.
-		{"over stdio", func(t *testing.T) (string, *Gateway) { return fronted(t, eval.Server{Name: "s", Command: path}) }, 43},
-		{"over HTTP", func(t *testing.T) (string, *Gateway) { return fronted(t, eval.Server{Name: "s", URL: serve(t, path)}) }, 44},
+		{"over stdio", func(t *testing.T) (string, *Gateway) { return fronted(t, eval.Server{Name: "s", Command: path}) }, 43, nil},
+		// In server-sse-polling the reference server ends its answer before the result.
+		{"over HTTP", func(t *testing.T) (string, *Gateway) { return fronted(t, eval.Server{Name: "s", URL: serve(t, path)}) }, 44, []string{"mcp_answer_cut"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			at, g := tt.url(t)
@@ -209,7 +211,7 @@ func TestConformanceServer(t *testing.T) {
 			if len(got) != 32 || n != tt.checks {
 				t.Errorf("%d scenarios with %d checks; want 32 with %d", len(got), n, tt.checks)
 			}
-			if g != nil && (len(g.Calls()) != 13 || len(g.Tools()) != 28 || g.Fault() != nil || kinds(g) != nil) {
+			if g != nil && (len(g.Calls()) != 13 || len(g.Tools()) != 28 || g.Fault() != nil || !slices.Equal(kinds(g), tt.findings)) {
 				t.Errorf("%d calls, %d tools, fault %v, findings %v; want 13 calls of 28 tools", len(g.Calls()), len(g.Tools()), g.Fault(), kinds(g))
 			}
 		})
