@@ -25,7 +25,7 @@ var layers = []struct {
 	{"engine/diag", nil},
 	{"engine/cli", []string{"engine", "engine/eval", "engine/diag", "engine/internal/", "scorers"}},
 	{"engine/scorerbuild", []string{"engine/eval", "engine/internal/wasm"}},
-	{"engine/internal/wasm", []string{"engine/eval", "engine/internal/wasm/", "scorers/wire"}},
+	{"engine/internal/wasm", []string{"engine/eval", "engine/internal/wasm/", "engine/internal/detector", "scorers/wire"}},
 	{"engine/internal/launch", []string{"engine/eval", "plugins/rpc"}},
 	{"engine/internal/", []string{"engine/eval", "engine/diag", "engine/internal/"}},
 	{"engine", []string{"engine/eval", "engine/diag", "engine/internal/", "scorers"}},

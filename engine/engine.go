@@ -17,6 +17,7 @@ import (
 
 	"github.com/evalengine/evalengine/engine/diag"
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/detector"
 	"github.com/evalengine/evalengine/engine/internal/launch"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
 	"github.com/evalengine/evalengine/engine/internal/plan"
@@ -78,7 +79,7 @@ func New(o Options) *Engine {
 	}
 	return &Engine{
 		o:       o,
-		pool:    launch.New(launch.Options{Finder: o.Plugins, Logger: o.Logger, Environ: o.Environment, Dir: o.Dir}),
+		pool:    launch.New(launch.Options{Finder: o.Plugins, Logger: o.Logger, Environ: o.Environment, Pass: detector.Variables(), Dir: o.Dir}),
 		modules: map[string]*wasm.Module{},
 	}
 }
@@ -99,9 +100,12 @@ func (e *Engine) Close() error {
 // and modules that it uses are asked for their schemas. The suite is nil where
 // the diagnostics have errors.
 func (e *Engine) Load(ctx context.Context, paths []string, o LoadOptions) (*eval.Suite, diag.List) {
-	s, diags := story.Load(ctx, paths, story.Options{
-		Vars: o.Vars, VarFiles: o.VarFiles, Hosts: o.Hosts, Environ: e.o.Environ, Catalog: catalog{e},
-	})
+	return e.loadWith(ctx, paths, story.Options{Vars: o.Vars, VarFiles: o.VarFiles, Hosts: o.Hosts, Environ: e.o.Environ})
+}
+
+func (e *Engine) loadWith(ctx context.Context, paths []string, o story.Options) (*eval.Suite, diag.List) {
+	o.Catalog = catalog{e}
+	s, diags := story.Load(ctx, paths, o)
 	if s != nil {
 		for i, v := range s.Secrets {
 			// A value that is too short is among the diagnostics.
@@ -201,6 +205,7 @@ func (e *Engine) scorers() (*wasm.Runtime, error) {
 	r, err := wasm.New(wasm.Options{
 		CacheDir: filepath.Join(e.o.Cache, "wasm"),
 		Command:  []string{e.o.Executable, CommandScorerWorker},
+		Environ:  detector.Environ(e.o.Environment),
 		Workers:  e.o.Workers, Logger: e.o.Logger,
 	})
 	if err != nil {

@@ -29,20 +29,41 @@ func (r *run) execute(ctx context.Context) (*Result, error) {
 	local := r.scheduler(ctx)
 	r.runner.Pace = local
 	failed := local.Execute(ctx, r.p.Trials)
+	why, reason := local.Stopped()
+	return r.conclude(ctx, why, reason, failed)
+}
+
+// conclude writes the summary of a run that has ended, or that the store has
+// ended: then failed says how.
+func (r *run) conclude(ctx context.Context, why eval.Stop, reason string, failed error) (*Result, error) {
 	s := r.fold.Summary(&r.info, time.Now().UTC(), ctx.Err() != nil)
-	s.Stopped, s.StopReason = r.stopped(ctx, local, failed)
+	s.Stopped, s.StopReason = r.stopped(ctx, why, reason, failed)
 	s.StopReason = r.secrets.String(s.StopReason)
 	if err := r.ledger.WriteSummary(s); err != nil && failed == nil {
-		failed = &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
+		failed = storeFault(err)
+		s.Stopped, s.StopReason = r.stopped(ctx, why, reason, failed)
+	}
+	if failed != nil {
+		failed = fmt.Errorf("%w; then run: evalengine resume %s", failed, r.info.ID)
 	}
 	return &Result{Run: r.info, Dir: r.ledger.Dir(), Summary: s}, failed
+}
+
+// storeFault is an error of the store as the fault that ends a run.
+func storeFault(err error) *eval.Fault {
+	return &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
+}
+
+// isStore reports whether the store ended the run.
+func isStore(err error) bool {
+	var f *eval.Fault
+	return errors.As(err, &f) && f.Cause == eval.CauseStore
 }
 
 // done takes in an ended trial and decides whether the run goes on.
 func (r *run) done(t eval.Trial, rec *eval.Record, err error) error {
 	if err != nil {
-		var f *eval.Fault
-		if errors.As(err, &f) && f.Cause == eval.CauseStore {
+		if isStore(err) {
 			return err
 		}
 		r.e.o.Logger.Debug("trial without a record", "trial", t.ID(), "error", err)
@@ -78,8 +99,7 @@ func (r *run) spend(rec *eval.Record) {
 }
 
 // stopped says why not all of the plan was run.
-func (r *run) stopped(ctx context.Context, local *exec.Local, failed error) (eval.Stop, string) {
-	why, reason := local.Stopped()
+func (r *run) stopped(ctx context.Context, why eval.Stop, reason string, failed error) (eval.Stop, string) {
 	switch {
 	case ctx.Err() != nil:
 		return eval.StopInterrupted, "the run was interrupted"

@@ -122,14 +122,9 @@ func (e *Engine) reload(ctx context.Context, kept *ledger.Run) (*eval.Suite, err
 	if err != nil {
 		return nil, err
 	}
-	var paths, hosts []string
+	var paths []string
 	for _, p := range info.Paths {
 		paths = append(paths, filepath.Join(dir, p))
-	}
-	for _, t := range info.Trials {
-		if !slices.Contains(hosts, t.Host) {
-			hosts = append(hosts, t.Host)
-		}
 	}
 	vars := map[string]string{}
 	for name, v := range info.Vars {
@@ -138,7 +133,7 @@ func (e *Engine) reload(ctx context.Context, kept *ledger.Run) (*eval.Suite, err
 			vars[name] = v
 		}
 	}
-	s, diags := e.Load(ctx, paths, LoadOptions{Vars: vars, Hosts: hosts})
+	s, diags := e.Load(ctx, paths, LoadOptions{Vars: vars, Hosts: hostsOf(info.Trials)})
 	if err := diags.Err(); err != nil {
 		return nil, err
 	}
@@ -149,6 +144,17 @@ func (e *Engine) reload(ctx context.Context, kept *ledger.Run) (*eval.Suite, err
 		}
 	}
 	return s, nil
+}
+
+// hostsOf are the hosts of trials.
+func hostsOf(trials []eval.Trial) []string {
+	var hosts []string
+	for _, t := range trials {
+		if !slices.Contains(hosts, t.Host) {
+			hosts = append(hosts, t.Host)
+		}
+	}
+	return hosts
 }
 
 // suiteDir is where the suite's files are as they were when the run began.
@@ -167,8 +173,31 @@ func (e *Engine) suiteDir(kept *ledger.Run) (string, error) {
 		if _, err := os.Stat(copies); err != nil {
 			return "", fmt.Errorf("run %s: the suite changed and its copies are gone: %w", info.ID, err)
 		}
+		if err := wholeCopies(info, copies); err != nil {
+			return "", err
+		}
 		e.o.Logger.Warn("the suite changed since the run began; the run's own copies are used", "file", f.Path, "copies", copies)
 		return copies, nil
 	}
 	return info.Dir, nil
+}
+
+// wholeCopies refuses copies that are not what was run: secrets are left out of
+// them, and a suite with a mark in a secret's place is another suite.
+func wholeCopies(info eval.Run, copies string) error {
+	for _, f := range info.Files {
+		name := filepath.FromSlash(f.Path)
+		if !filepath.IsLocal(name) {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(copies, name))
+		if err != nil {
+			continue // it was not kept, and is missed if it is read
+		}
+		if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != f.SHA256 {
+			return diag.Errors("the suite of run "+info.ID+" changed since", fmt.Sprintf(
+				"The run's own copy of %s cannot stand in: it is not what was run, because it held a secret or was edited. Restore the suite in %s as it was.", f.Path, info.Dir))
+		}
+	}
+	return nil
 }

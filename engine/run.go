@@ -118,9 +118,13 @@ type run struct {
 	started    time.Time
 }
 
+func newRun(e *Engine, s *eval.Suite, p *Plan, o RunOptions) *run {
+	return &run{e: e, s: s, p: p, o: o, secrets: e.o.Secrets, modules: map[string]*wasm.Module{}, started: time.Now()}
+}
+
 // begin makes ready everything that the trials share.
 func (e *Engine) begin(ctx context.Context, s *eval.Suite, p *Plan, o RunOptions) (*run, error) {
-	r := &run{e: e, s: s, p: p, o: o, secrets: e.o.Secrets, modules: map[string]*wasm.Module{}, started: time.Now()}
+	r := newRun(e, s, p, o)
 	if err := r.knowSecrets(); err != nil {
 		return nil, err
 	}

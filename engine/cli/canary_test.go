@@ -3,9 +3,11 @@ package cli
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -42,7 +44,17 @@ func encoded(value string) []string {
 	for _, c := range []byte(value) {
 		fmt.Fprintf(&percents, "%%%02x", c)
 	}
-	out := []string{value, string(quoted), units.String(), percents.String(), url.QueryEscape(value), url.PathEscape(value),
+	var entities, printable strings.Builder
+	var wide []byte
+	for _, r := range value {
+		fmt.Fprintf(&entities, "&#x%X;", r)
+		wide = binary.LittleEndian.AppendUint16(wide, uint16(r))
+	}
+	for _, c := range []byte(value) {
+		fmt.Fprintf(&printable, "=%02X", c)
+	}
+	out := []string{value, string(quoted), html.EscapeString(value), entities.String(), printable.String(), base64.StdEncoding.EncodeToString(wide),
+		"https://shots.example/home.png?width=1280&token=" + url.QueryEscape(value) + "&full=1", units.String(), percents.String(), url.QueryEscape(value), url.PathEscape(value),
 		hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value)))}
 	for shift := range 3 {
 		text := []byte("::"[:shift] + value + "tail")
@@ -62,7 +74,15 @@ func stems(value string) []string {
 		fmt.Fprintf(&units, `u%04x`, c)
 		fmt.Fprintf(&percents, "%%%02x", c)
 	}
-	out := []string{stem, units.String(), percents.String(), hex.EncodeToString([]byte(stem))}
+	var entities, printable, decimal strings.Builder
+	var wide []byte
+	for _, c := range []byte(stem) {
+		fmt.Fprintf(&entities, "&#x%x;", c)
+		fmt.Fprintf(&decimal, "&#%d;", c)
+		fmt.Fprintf(&printable, "=%02x", c)
+		wide = append(wide, c, 0)
+	}
+	out := []string{stem, entities.String(), decimal.String(), printable.String(), base64.RawStdEncoding.EncodeToString(wide), units.String(), percents.String(), hex.EncodeToString([]byte(stem))}
 	for shift := range 3 {
 		code := base64.RawStdEncoding.EncodeToString([]byte("::"[:shift] + stem))
 		// Without the characters that the neighbours touch.
@@ -126,7 +146,7 @@ while read -r line; do
   *'"fail"'*) r='"error":{"code":-32602,"message":"bad token '$TOKEN' of '$(printf %s "$TOKEN" | base64 -w0)'"}' ;;
   *'"tools/call"'*)
     args=$(printf '%s' "$line" | sed -n 's/.*"text":\("\([^"\\]\|\\.\)*"\).*/\1/p')
-    r='"result":{"content":[{"type":"text","text":'${args:-'""'}'},{"type":"text","text":"'$TOKEN' '$(printf 'x%s' "$TOKEN" | base64 -w0)' '$(printf %s "$TOKEN" | od -An -tx1 | tr -d ' \n')'"}]}' ;;
+    r='"result":{"content":[{"type":"text","text":'${args:-'""'}'},{"type":"text","text":"'$(tr '\0' ' ' </proc/$$/cmdline)' https://shots.example/x.png?t='$TOKEN' '$(printf 'x%s' "$TOKEN" | base64 -w0)' '$(printf %s "$TOKEN" | od -An -tx1 | tr -d ' \n')'"}]}' ;;
   *) r='"error":{"code":-32601,"message":"no such method"}' ;;
   esac
   [ -n "$id" ] && printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$r"
@@ -161,7 +181,7 @@ target "echo" {
   env         = ["TARGET_KEY"]
   config {
     name    = "echo"
-    command = ["sh", "${path.suite}/server.sh"]
+    command = ["sh", "${path.suite}/server.sh", "--token={token}"]
     env     = { TOKEN = "{token}", SEEN = "{env:TARGET_KEY}", KEEP = path.suite }
     values  = { token = "{token}", other = "{env:TARGET_KEY}" }
     files   = { "state.txt" = "{token} {env:TARGET_KEY}" }

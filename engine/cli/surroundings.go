@@ -10,6 +10,7 @@ import (
 	"github.com/evalengine/evalengine/engine"
 	"github.com/evalengine/evalengine/engine/diag"
 	"github.com/evalengine/evalengine/engine/internal/launch"
+	"github.com/evalengine/evalengine/engine/internal/story"
 )
 
 // engine returns an engine for this call's surroundings. The caller must call
@@ -74,7 +75,7 @@ func parseVars(pairs []string) (map[string]string, error) {
 // to stdout.
 func (a *app) showDiags(list diag.List) {
 	if a.json {
-		diag.WriteJSON(a.out, list, sourceText)
+		diag.WriteJSON(a.out, list, story.Sources(nil))
 		return
 	}
 	a.tellDiags(list)
@@ -95,16 +96,7 @@ func (a *app) tellDiags(list diag.List) {
 	if width == 0 {
 		width = 100
 	}
-	diag.Write(a.err, list, sourceText, width, st.Color)
-}
-
-// sourceText is a suite file's text, nil where it cannot be read.
-func sourceText(file string) []byte {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	return b
+	diag.Write(a.err, list, story.Sources(nil), width, st.Color)
 }
 
 func (a *app) writeJSON(v any) error {

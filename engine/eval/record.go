@@ -36,6 +36,9 @@ type Record struct {
 	Pages []Page `json:"pages,omitempty"`
 	// Files has the SHA-256 of every other file of the trial's folder.
 	Files map[string]string `json:"files,omitempty"`
+	// Rescored is set where the verdict, scores and findings are of a later scoring
+	// than the record's own. It is never in trial.json.
+	Rescored *Rescored `json:"rescored,omitempty"`
 }
 
 // Attempt is one try at a trial.

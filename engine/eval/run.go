@@ -40,6 +40,8 @@ type Component struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 	SHA256  string `json:"sha256"`
+	// Protocol is the major of the plugin protocol that was spoken.
+	Protocol int `json:"protocol,omitempty"`
 }
 
 // Completion says whether a run has everything it planned. The zero Completion
@@ -85,6 +87,9 @@ type Summary struct {
 	Arms     []Arm          `json:"arms"`
 	Findings []FindingCount `json:"findings,omitempty"`
 	Usage    Usage          `json:"usage"`
+	// Rescored is how many of the trials count with a later verdict than their
+	// record's own.
+	Rescored int `json:"rescored,omitempty"`
 }
 
 // Tally counts trials by status.

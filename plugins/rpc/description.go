@@ -1,6 +1,10 @@
 package rpc
 
 import (
+	"fmt"
+	"strings"
+	"unicode"
+
 	"github.com/evalengine/evalengine/engine/eval"
 	pluginv1 "github.com/evalengine/evalengine/proto/evalengine/plugin/v1"
 )
@@ -57,4 +61,38 @@ func needFromProto(n *pluginv1.Need) eval.Need {
 	return eval.Need{
 		Name: n.GetName(), Version: n.GetVersion(), Path: n.GetPath(), Install: n.GetInstall(),
 	}
+}
+
+// Bounds of what a plugin says of itself.
+const (
+	maxDescription = 4 << 20
+	maxWord        = 300
+)
+
+// sane refuses a description that could not be shown: it goes to terminals and into
+// records as it is.
+func (r *process) sane(d eval.Description) error {
+	words := [][2]string{{"name", d.Name}, {"version", d.Version}}
+	for _, c := range d.Capabilities {
+		words = append(words, [2]string{"capability", c})
+	}
+	for _, n := range d.Needs {
+		words = append(words, [2]string{"need", n.Name}, [2]string{"need", n.Version}, [2]string{"need", n.Path}, [2]string{"need", n.Install})
+	}
+	for _, w := range words {
+		if len(w[1]) > maxWord || strings.ContainsFunc(w[1], unicode.IsControl) {
+			return r.fault(eval.RetryNever, "describes itself with the unusable %s %s", w[0], short(w[1]))
+		}
+	}
+	if d.Name == "" {
+		return r.fault(eval.RetryNever, "describes itself without a name")
+	}
+	return nil
+}
+
+func short(s string) string {
+	if len(s) > 60 {
+		return fmt.Sprintf("%q... of %d bytes", strings.ToValidUTF8(s[:60], ""), len(s))
+	}
+	return fmt.Sprintf("%q", s)
 }

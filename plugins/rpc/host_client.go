@@ -44,7 +44,7 @@ func NewHost(name string, conn grpc.ClientConnInterface) eval.Host {
 func (c *hostClient) Describe(ctx context.Context) (eval.Description, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
-	r, err := c.client.Describe(ctx, &pluginv1.DescribeRequest{})
+	r, err := c.client.Describe(ctx, &pluginv1.DescribeRequest{}, grpc.MaxCallRecvMsgSize(maxDescription))
 	if err != nil {
 		return eval.Description{}, c.broken(err)
 	}

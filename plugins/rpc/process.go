@@ -2,12 +2,10 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -27,6 +25,10 @@ type Command struct {
 	Kind, Name string
 	// Path is the binary, absolute.
 	Path string
+	// File is the opened binary where it was checked before: what runs is this file,
+	// even if another has taken its path since. It is the caller's to close. nil runs
+	// what is at Path then. See [Bound].
+	File *os.File
 	// Dir is the plugin's working folder; empty is a private one.
 	Dir string
 	// Env is the plugin's environment, beside what the protocol adds.
@@ -38,12 +40,17 @@ type Command struct {
 	StartTimeout time.Duration
 	// NoTLS leaves the connection plain.
 	NoTLS bool
+	// Protocols are the majors that the plugin is offered; nil is all that there are.
+	Protocols []Protocol
 }
 
 // Process is a running plugin.
 type Process struct {
 	// Description is what the plugin said of itself at its start.
 	Description eval.Description
+	// Protocol is the major of the protocol that the plugin and the engine speak: the
+	// highest that both have.
+	Protocol int
 
 	client *plugin.Client
 	run    *process
@@ -86,6 +93,9 @@ func start(ctx context.Context, c Command, dir string) (_ *Process, err error) {
 	if c.Log == nil {
 		c.Log = io.Discard
 	}
+	if c.Protocols == nil {
+		c.Protocols = Protocols(c.Kind)
+	}
 	p := &Process{run: newProcess(c, dir)}
 	p.client = plugin.NewClient(p.config(c, dir))
 	// Killing the process is what ends every wait of go-plugin's.
@@ -107,22 +117,37 @@ func start(ctx context.Context, c Command, dir string) (_ *Process, err error) {
 	if err != nil {
 		return nil, p.run.whyNot(err)
 	}
-	if p.host, _ = v.(eval.Host); p.host != nil {
-		p.Description, err = p.host.Describe(ctx)
-	} else {
-		p.prov, _ = v.(eval.Provisioner)
-		p.Description, err = p.prov.Describe(ctx)
-	}
-	if err != nil {
+	p.Protocol = p.client.NegotiatedVersion()
+	if p.Description, err = p.describe(ctx, v); err != nil {
 		return nil, p.run.whyNot(err)
 	}
 	return p, nil
 }
 
+// describe has the plugin say what it is.
+func (p *Process) describe(ctx context.Context, v any) (eval.Description, error) {
+	var d eval.Description
+	var err error
+	switch v := v.(type) {
+	case eval.Host:
+		p.host = v
+		d, err = v.Describe(ctx)
+	case eval.Provisioner:
+		p.prov = v
+		d, err = v.Describe(ctx)
+	default:
+		err = fmt.Errorf("protocol %d has no client", p.Protocol)
+	}
+	if err == nil {
+		err = p.run.sane(d)
+	}
+	return d, err
+}
+
 func (p *Process) config(c Command, dir string) *plugin.ClientConfig {
 	return &plugin.ClientConfig{
 		HandshakeConfig:  Handshake(),
-		VersionedPlugins: Versions(c.Kind, c.Name),
+		VersionedPlugins: clientSets(c),
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (runner.Runner, error) {
 			p.run.env = append(p.run.env, cmd.Env...)
@@ -189,37 +214,6 @@ func (p *Process) Kill() { p.run.kill() }
 func (p *Process) end() {
 	p.client.Kill()
 	_ = os.RemoveAll(p.run.dir)
-}
-
-// whyNot says why a plugin did not start, from what it did rather than from where
-// go-plugin noticed.
-func (r *process) whyNot(err error) error {
-	var f *eval.Fault
-	switch {
-	case r.timedOut.Load():
-		return r.fault(eval.RetryNever, "not ready after %s%s", r.limit, r.said())
-	case r.startErr != nil:
-		return r.fault(eval.RetryNever, "%v", r.startErr)
-	case r.stray() != "":
-		return r.fault(eval.RetryNever,
-			"wrote %q to stdout where its handshake belongs; a plugin must not write to stdout", r.stray())
-	case errors.As(err, &f) && f.Retry == eval.RetryStop:
-		return err
-	case r.exited() && !r.killed.Load():
-		return r.fault(eval.RetryNever, "ended at its start: %s%s", r.ended(), r.said())
-	case errors.As(err, &f):
-		return err
-	}
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return r.fault(eval.RetryNever, "%s", text)
-}
-
-// said quotes the last line of stderr.
-func (r *process) said() string {
-	if l := r.last.line(); l != "" {
-		return fmt.Sprintf("; it said %q", l)
-	}
-	return ""
 }
 
 // Children lists the living processes that the plugin has started, directly or

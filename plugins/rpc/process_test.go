@@ -11,13 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/plugins/internal/proc"
@@ -26,6 +27,8 @@ import (
 const (
 	testPlugin = "EVALENGINE_TEST_PLUGIN"
 	testChild  = "EVALENGINE_TEST_CHILD"
+	// testNeighbour is the handshake of another plugin.
+	testNeighbour = "EVALENGINE_TEST_NEIGHBOUR"
 )
 
 // TestMain makes the test binary a plugin where it is started as one.
@@ -64,12 +67,57 @@ func pluginMain(mode string) {
 		ServeHost(crashing())
 	case "refuse":
 		ServeProvisioner(&fakeProvisioner{})
+	case "garbage":
+		os.Stdout.WriteString("\x7fELF\x00\x1b[2J\xff\n")
+		ServeHost(crashing())
+	case "looks like one":
+		fmt.Println("done|3|of|4 items")
+		ServeHost(crashing())
+	case "another core":
+		fmt.Println("2|1|unix|/tmp/evalengine-nowhere|grpc|")
+		select {}
+	case "another transport":
+		fmt.Println("1|1|unix|/tmp/evalengine-nowhere|netrpc|")
+		select {}
+	case "elsewhere":
+		fmt.Println("1|1|tcp|192.0.2.1:80|grpc|")
+		select {}
+	case "neighbour":
+		fmt.Println(os.Getenv(testNeighbour))
+		select {}
+	case "floods":
+		go flood(os.Stdout, "")
+		flood(os.Stderr, "\n")
+	case "handshake and exit":
+		fmt.Println("1|1|unix|/tmp/evalengine-nowhere|grpc|")
+		fmt.Fprintln(os.Stderr, "no licence found")
+		os.Exit(3)
+	case "handshake and panic":
+		h := crashing()
+		h.describe = func() eval.Description { go panic("out of order"); select {} }
+		ServeHost(h)
+	case "describes late":
+		h := crashing()
+		h.describe = func() eval.Description { select {} }
+		ServeHost(h)
+	case "describes huge":
+		serveDescription(eval.Description{Name: "fake", Doc: strings.Repeat("x", 8<<20)})
+	case "describes screen":
+		serveDescription(eval.Description{Name: "fake", Version: "1\x1b[2J"})
+	case "describes nothing":
+		serveDescription(eval.Description{})
 	case "hang":
 		fmt.Fprintln(os.Stderr, "waiting for a key")
 		select {}
 	case "half":
 		fmt.Print("1|1|unix|/tmp/nowhere")
 		select {}
+	case "half and exit":
+		fmt.Print("1|1|unix|/tmp/now")
+		os.Exit(3)
+	case "less than half and exit":
+		fmt.Print("1|1")
+		os.Exit(3)
 	case "nowhere":
 		fmt.Println("1|1|unix|/tmp/evalengine-nowhere|grpc|")
 		select {}
@@ -84,11 +132,34 @@ func pluginMain(mode string) {
 		fmt.Fprintln(os.Stderr, "no licence found")
 		os.Exit(3)
 	case "version 9":
-		a := &adapter{kind: KindHost, host: &hostServer{host: crashing(), life: newLifetime()}}
-		plugin.Serve(&plugin.ServeConfig{
-			HandshakeConfig:  Handshake(),
-			VersionedPlugins: map[int]plugin.PluginSet{9: {KindHost: a}}, GRPCServer: newServer,
-		})
+		serveMajors(9)
+	case "version 0 and 99":
+		serveMajors(0, 99)
+	case "version 9 of another make":
+		fmt.Println("1|9|unix|/tmp/evalengine-nowhere|grpc|")
+		select {}
+	}
+}
+
+func serveMajors(list ...int) {
+	var services []Service
+	for _, n := range list {
+		services = append(services, Service{Major: n, Register: func(*grpc.Server) {}})
+	}
+	Serve(KindHost, services, func() {})
+}
+
+func serveDescription(d eval.Description) {
+	h := crashing()
+	h.describe = func() eval.Description { return d }
+	ServeHost(h)
+}
+
+// flood writes without end.
+func flood(w *os.File, end string) {
+	text := []byte(strings.Repeat("x", 1<<20) + end)
+	for {
+		w.Write(text)
 	}
 }
 
@@ -155,7 +226,13 @@ func gone(t *testing.T, file string) {
 	}
 }
 
+// Every row: the error names the plugin and says what happened, nothing of the
+// plugin is left, and the next try works.
 func TestPluginsThatDoNotStart(t *testing.T) {
+	neighbour := started(t, command(t, "serve"))
+	theirs := string(neighbour.run.first.get())
+	address, _, _ := strings.Cut(theirs, "|grpc|")
+	const short = 3 * time.Second
 	for _, tt := range []struct {
 		mode    string
 		timeout time.Duration
@@ -163,21 +240,45 @@ func TestPluginsThatDoNotStart(t *testing.T) {
 		retry   eval.Retry
 	}{
 		{"stray", time.Minute, `wrote "hi" to stdout where its handshake belongs`, eval.RetryNever},
-		{"blank", time.Minute, `Unrecognized remote plugin message`, eval.RetryNever},
+		{"blank", time.Minute, `wrote an empty line to stdout where its handshake belongs`, eval.RetryNever},
+		{"garbage", time.Minute, `wrote "\x7fELF\x00\x1b[2J` + "\uFFFD" + `" to stdout`, eval.RetryNever},
+		{"looks like one", time.Minute, `wrote "done|3|of|4 items" to stdout`, eval.RetryNever},
+		{"another core", time.Minute, `wrote "2|1|unix|/tmp/evalengine-nowhere|grpc|" to stdout`, eval.RetryNever},
+		{"another transport", time.Minute, `unsupported plugin protocol "netrpc"`, eval.RetryNever},
+		{"elsewhere", time.Minute, `the address "192.0.2.1:80", which is not one of this machine's own`, eval.RetryNever},
+		{"neighbour", time.Minute, `another process than the one that was started, answers at the address of its handshake: `, eval.RetryNever},
+		{"neighbour " + theirs, time.Minute, `another process than the one that was started, answers at the address of its handshake: `, eval.RetryNever},
+		{"neighbour " + address + "|grpc|" + strings.Repeat("A", 60), time.Minute, `error parsing server cert`, eval.RetryNever},
 		{"flood", time.Minute, `wrote "xxxxxxxxxx`, eval.RetryNever},
+		{"floods", time.Minute, `wrote "xxxxxxxxxx`, eval.RetryNever},
 		{"refuse", time.Minute, `does not serve the host protocol`, eval.RetryStop},
-		{"hang", 3 * time.Second, `not ready after 3s; it said "waiting for a key"`, eval.RetryNever},
-		{"half", 3 * time.Second, `not ready after 3s`, eval.RetryNever},
-		{"nowhere", time.Minute, `closed its connection`, eval.RetryTrial},
-		{"mute", 3 * time.Second, `not ready after 3s`, eval.RetryNever},
+		{"hang", short, `not ready after 3s; it said "waiting for a key"`, eval.RetryNever},
+		{"half", short, `not ready after 3s, in the middle of its handshake "1|1|unix|/tmp/nowhere"`, eval.RetryNever},
+		{"half and exit", time.Minute, `ended at its start: exit status 3, in the middle of its handshake "1|1|unix|/tmp/now"`, eval.RetryNever},
+		{"less than half and exit", time.Minute, `ended at its start: exit status 3, in the middle of its handshake "1|1"`, eval.RetryNever},
+		{"nowhere", time.Minute, `nobody, or another process than the one that was started, answers at the address of its handshake: `, eval.RetryNever},
+		{"mute", short, `not ready after 3s`, eval.RetryNever},
 		{"exit", time.Minute, `ended at its start: exit status 3; it said "no licence found"`, eval.RetryNever},
-		{"version 9", time.Minute, `Plugin version: 9, Client versions: [1]`, eval.RetryNever},
+		{"handshake and exit", time.Minute, `ended at its start: exit status 3; it said "no licence found"`, eval.RetryNever},
+		{"handshake and panic", time.Minute, `ended at its start: exit status 2; it said "panic: out of order"`, eval.RetryNever},
+		{"describes late", short, `not ready after 3s`, eval.RetryNever},
+		{"describes huge", time.Minute, `a message is too large`, eval.RetryNever},
+		{"describes screen", time.Minute, `describes itself with the unusable version "1\x1b[2J"`, eval.RetryNever},
+		{"describes nothing", time.Minute, `describes itself without a name`, eval.RetryNever},
+		{"version 9", time.Minute, `speaks version 9 of the host protocol, and this engine 1; use a version of the plugin, or of evalengine, that fits; it said "it speaks host protocol 9, the engine 1"`, eval.RetryNever},
+		{"version 0 and 99", time.Minute, `speaks version 0 of the host protocol, and this engine 1; use a version of the plugin, or of evalengine, that fits; it said "it speaks host protocol 0 and 99, the engine 1"`, eval.RetryNever},
+		{"version 9 of another make", time.Minute, `speaks version 9 of the host protocol, and this engine 1`, eval.RetryNever},
 	} {
-		t.Run(tt.mode, func(t *testing.T) {
+		mode, handshake, _ := strings.Cut(tt.mode, " 1|")
+		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			c := command(t, tt.mode)
+			c := command(t, mode)
 			child := filepath.Join(t.TempDir(), "child")
-			c.Env = append(c.Env, testChild+"="+child)
+			plain := c.Env
+			c.Env = append(slices.Clone(plain), testChild+"="+child, testNeighbour+"="+address+"|grpc|")
+			if handshake != "" {
+				c.Env[len(c.Env)-1] = testNeighbour + "=1|" + handshake
+			}
 			c.StartTimeout = tt.timeout
 			_, err := Start(t.Context(), c)
 			var f *eval.Fault
@@ -191,8 +292,15 @@ func TestPluginsThatDoNotStart(t *testing.T) {
 				t.Errorf("fault = %+v; want cause plugin, retry %s", f, tt.retry)
 			}
 			gone(t, child)
+			c.Env, c.StartTimeout = append(plain, testPlugin+"=serve"), time.Minute
+			started(t, c)
 		})
 	}
+	t.Cleanup(func() {
+		if _, err := neighbour.Host().Describe(context.Background()); err != nil {
+			t.Errorf("the neighbour: %v", err)
+		}
+	})
 }
 
 func TestNoSuchBinary(t *testing.T) {

@@ -32,7 +32,7 @@ func NewProvisioner(name string, conn grpc.ClientConnInterface) eval.Provisioner
 func (c *provisionerClient) Describe(ctx context.Context) (eval.Description, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
-	r, err := c.client.Describe(ctx, &pluginv1.DescribeRequest{})
+	r, err := c.client.Describe(ctx, &pluginv1.DescribeRequest{}, grpc.MaxCallRecvMsgSize(maxDescription))
 	if err != nil {
 		return eval.Description{}, c.broken(err)
 	}

@@ -3,6 +3,10 @@
 // what lies between: handshake, versions, conversions, and the start of a plugin
 // process ([Start]) with hashicorp/go-plugin.
 //
+// Every major of a kind's proto package is a [Protocol] in the engine and a
+// [Service] in a plugin. Each side may have several; the highest that both have is
+// spoken. docs/architecture.md says how a new major is added.
+//
 // It finds no plugins and decides nothing about them: that is the engine's
 // launcher. Plugin authors use package plugins/host or plugins/provisioner, which
 // call [ServeHost] and [ServeProvisioner].
@@ -59,16 +63,10 @@ const (
 )
 
 // Handshake is the cookie by which a plugin knows that an engine started it. It
-// never changes: versions are told apart by [Versions].
+// never changes: versions are told apart by [Protocols].
 func Handshake() plugin.HandshakeConfig {
 	return plugin.HandshakeConfig{
 		MagicCookieKey:   "EVALENGINE_PLUGIN",
 		MagicCookieValue: "1f0d8c52-6d7b-4e0a-9a3c-evalengine",
 	}
-}
-
-// Versions returns the protocol versions of a kind that this engine speaks: one
-// entry for each major of its proto package.
-func Versions(kind, name string) map[int]plugin.PluginSet {
-	return map[int]plugin.PluginSet{1: {kind: &adapter{kind: kind, name: name}}}
 }

@@ -6,10 +6,10 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,12 +32,15 @@ const dyingTimeout = 500 * time.Millisecond
 type process struct {
 	plug
 	path  string
+	file  *os.File
 	cwd   string
 	env   []string
 	dir   string
 	mark  string
 	limit time.Duration
 	log   io.Writer
+	// majors are those of the protocol that the engine speaks.
+	majors []int
 
 	cmd            *exec.Cmd
 	startErr       error
@@ -58,8 +61,9 @@ type process struct {
 
 func newProcess(c Command, dir string) *process {
 	r := &process{
-		plug: plug{c.Kind, c.Name}, path: c.Path, cwd: c.Dir, dir: dir, mark: rand.Text(), limit: c.StartTimeout,
-		log: c.Log, gone: make(chan struct{}), done: make(chan struct{}),
+		plug: plug{c.Kind, c.Name}, path: c.Path, file: c.File, cwd: c.Dir, dir: dir, mark: rand.Text(), limit: c.StartTimeout,
+		log: c.Log, majors: majors(c.Protocols), gone: make(chan struct{}), done: make(chan struct{}),
+		first: firstLine{over: make(chan struct{})}, last: lastLine{over: make(chan struct{})},
 	}
 	r.env = append(append(r.env, c.Env...), EnvMark+"="+r.mark, EnvLifetime+"=stdin")
 	return r
@@ -92,8 +96,12 @@ func (r *process) start() error {
 		return err
 	}
 	defer errW.Close()
+	path, err := r.program()
+	if err != nil {
+		return err
+	}
 	r.cmd = &exec.Cmd{
-		Path: r.path, Args: []string{r.path}, Env: r.env, Dir: cmp.Or(r.cwd, r.dir),
+		Path: path, Args: []string{r.path}, Env: r.env, Dir: cmp.Or(r.cwd, r.dir),
 		Stdin: stdin, Stdout: outW, Stderr: errW, SysProcAttr: proc.Attr(),
 	}
 	if err := r.cmd.Start(); err != nil {
@@ -123,7 +131,7 @@ func (r *process) Kill(context.Context) error {
 	switch {
 	case r.draining.Load():
 		r.await(drainTimeout)
-	case r.first.get() == "": // stdout ended without a word: so does the process
+	case !r.first.ended(): // stdout ended before a line had: so does the process
 		r.await(dyingTimeout)
 	}
 	r.kill()
@@ -202,18 +210,7 @@ func (r *process) Stderr() io.ReadCloser {
 	return struct {
 		io.Reader
 		io.Closer
-	}{io.TeeReader(r.stderr, &r.last), r.stderr}
-}
-
-// stray is the first line of stdout where it is no handshake.
-func (r *process) stray() string {
-	line := r.first.get()
-	if parts := strings.Split(line, "|"); len(parts) >= 4 {
-		if _, err := strconv.Atoi(parts[0]); err == nil {
-			return ""
-		}
-	}
-	return line
+	}{&lastReader{r.stderr, &r.last}, r.stderr}
 }
 
 // Name implements [runner.Runner].
@@ -232,10 +229,17 @@ func (r *process) Diagnose(context.Context) string { return "" }
 
 // PluginToHost implements [runner.Runner].
 func (r *process) PluginToHost(network, addr string) (string, string, error) {
-	if network != "unix" && network != "tcp" {
-		return "", "", fmt.Errorf("unknown network %q", network)
+	switch network {
+	case "unix":
+		return network, addr, nil
+	case "tcp":
+		a, err := netip.ParseAddrPort(addr)
+		if err != nil || !a.Addr().IsLoopback() {
+			return "", "", fmt.Errorf("its handshake has the address %q, which is not one of this machine's own", addr)
+		}
+		return network, addr, nil
 	}
-	return network, addr, nil
+	return "", "", fmt.Errorf("its handshake has the unknown network %q", network)
 }
 
 // HostToPlugin implements [runner.Runner].

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"context"
 	"io"
 	"os"
 	"time"
@@ -11,47 +10,13 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	hostv1 "github.com/evalengine/evalengine/proto/evalengine/host/v1"
-	provisionerv1 "github.com/evalengine/evalengine/proto/evalengine/provisioner/v1"
 )
-
-// adapter is one kind's entry in go-plugin's plugin set. In a plugin one of host
-// and prov is set; in the engine none.
-type adapter struct {
-	plugin.NetRPCUnsupportedPlugin
-	kind, name string
-
-	host *hostServer
-	prov *provisionerServer
-}
-
-var _ plugin.GRPCPlugin = (*adapter)(nil)
-
-// GRPCServer registers the plugin's half.
-func (a *adapter) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
-	if a.host != nil {
-		hostv1.RegisterHostServiceServer(s, a.host)
-	}
-	if a.prov != nil {
-		provisionerv1.RegisterProvisionerServiceServer(s, a.prov)
-	}
-	return nil
-}
-
-// GRPCClient returns the engine's half: an [eval.Host] or [eval.Provisioner].
-func (a *adapter) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	if a.kind == KindHost {
-		return NewHost(a.name, conn), nil
-	}
-	return NewProvisioner(a.name, conn), nil
-}
 
 // ServeHost serves h until the engine is done with it. It must be the last thing
 // that main does: stdout belongs to it.
 func ServeHost(h eval.Host) {
 	life := newLifetime()
-	a := &adapter{kind: KindHost, host: &hostServer{host: h, life: life}}
-	serve(a, func() { life.end(drainTimeout) })
+	Serve(KindHost, hostServices(&hostServer{host: h, life: life}), func() { life.end(drainTimeout) })
 }
 
 // ServeProvisioner serves p until the engine is done with it, and destroys the
@@ -60,7 +25,7 @@ func ServeHost(h eval.Host) {
 func ServeProvisioner(p eval.Provisioner) {
 	life := newLifetime()
 	s := newProvisionerServer(p, life)
-	serve(&adapter{kind: KindProvisioner, prov: s}, func() {
+	Serve(KindProvisioner, provisionerServices(s), func() {
 		life.end(drainTimeout)
 		s.destroyAll(drainTimeout)
 	})
@@ -70,7 +35,10 @@ func newProvisionerServer(p eval.Provisioner, life *lifetime) *provisionerServer
 	return &provisionerServer{prov: p, life: life, alive: map[string]bool{}}
 }
 
-func serve(a *adapter, end func()) {
+// Serve serves the majors of a kind's protocol until the engine is done with the
+// plugin, and then calls end. Authors use [ServeHost] and [ServeProvisioner], which
+// serve all that there are.
+func Serve(kind string, services []Service, end func()) {
 	if os.Getenv(EnvLifetime) == "stdin" {
 		go func() {
 			_, _ = io.Copy(io.Discard, os.Stdin)
@@ -78,9 +46,10 @@ func serve(a *adapter, end func()) {
 			os.Exit(0)
 		}()
 	}
+	sayVersions(kind, services)
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  Handshake(),
-		VersionedPlugins: map[int]plugin.PluginSet{1: {a.kind: a}},
+		VersionedPlugins: serviceSets(kind, services),
 		GRPCServer:       newServer,
 		Logger: hclog.New(&hclog.LoggerOptions{
 			Output: os.Stderr, Level: hclog.Error, TimeFn: time.Now,

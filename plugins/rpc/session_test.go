@@ -22,13 +22,18 @@ import (
 
 // fakeHost is a host made of functions.
 type fakeHost struct {
-	start  func(context.Context, eval.SessionSpec) (eval.Session, error)
-	turn   func(context.Context, string, func(eval.Event)) (eval.TurnResult, error)
-	close  func() error
-	closed atomic.Int32
+	start func(context.Context, eval.SessionSpec) (eval.Session, error)
+	turn  func(context.Context, string, func(eval.Event)) (eval.TurnResult, error)
+	close func() error
+	// describe is what it says of itself.
+	describe func() eval.Description
+	closed   atomic.Int32
 }
 
 func (h *fakeHost) Describe(context.Context) (eval.Description, error) {
+	if h.describe != nil {
+		return h.describe(), nil
+	}
 	return eval.Description{Name: "fake", Version: "1"}, nil
 }
 

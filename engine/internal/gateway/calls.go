@@ -40,6 +40,9 @@ type Call struct {
 	// "latency"; "limit" where the trial's bytes were used up; "died" or "too_large" where the gateway had to answer in the
 	// server's place.
 	Injected string
+	// left is when, since the origin, nobody waited any more for the answer; 0
+	// before.
+	left time.Duration
 	// HiddenError is why a result that claims success reads like a failure;
 	// empty where it does not.
 	HiddenError string

@@ -17,9 +17,9 @@ func (g *Gateway) Findings() []eval.Finding {
 	g.mu.Unlock()
 	for _, s := range g.servers {
 		list = append(list, s.listFindings()...)
-		if u, ok := s.up.(*stdio); ok {
-			list = append(list, u.noiseFindings()...)
-		}
+		list = append(list, s.up.findings()...)
+		list = append(list, s.noticeFindings()...)
+		list = append(list, s.waitFindings()...)
 	}
 	return list
 }

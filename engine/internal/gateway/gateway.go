@@ -45,11 +45,20 @@ type Gateway struct {
 	calls   *calls
 	started time.Time
 
+	// big bounds how many large messages are under way: they lie on the disk.
+	big      chan struct{}
+	patience time.Duration
+
 	mu     sync.Mutex
 	origin time.Time
+	ended  time.Duration // since the origin; 0 before
 	found  []eval.Finding
 	once   sync.Once
 }
+
+// maxBig is how many messages over wire's memory limit one trial's agent may
+// have under way; more wait.
+const maxBig = 16
 
 // server is one MCP server with what was seen of it.
 type server struct {
@@ -58,6 +67,7 @@ type server struct {
 	up      upstream
 	changes []*change
 	tools   toolList
+	notices notices
 
 	mu        sync.Mutex
 	contacted bool
@@ -74,6 +84,7 @@ type upstream interface {
 	delete(w http.ResponseWriter, r *http.Request)
 	// stderr is the end of what the server wrote there.
 	stderr() string
+	findings() []eval.Finding
 	close()
 }
 
@@ -86,7 +97,7 @@ func (h *Hub) Open(ctx context.Context, o TrialOptions) (*Gateway, error) {
 	if o.Origin.IsZero() {
 		o.Origin = time.Now()
 	}
-	g := &Gateway{hub: h, path: random(16), token: random(24), o: o, visits: newVisits(), origin: o.Origin, started: time.Now()}
+	g := &Gateway{hub: h, path: random(16), token: random(24), o: o, visits: newVisits(), origin: o.Origin, started: time.Now(), patience: patience, big: make(chan struct{}, maxBig)}
 	g.log = newLog(o.Log)
 	g.calls = &calls{each: h.o.MaxRecordBytes, left: h.o.MaxRecordTotal, most: o.MaxBytes}
 	names := map[string]bool{}
@@ -154,6 +165,10 @@ func (g *Gateway) Refused() bool { return g.calls.over() }
 func (g *Gateway) Close() error {
 	g.once.Do(func() {
 		g.hub.leave(g.path)
+		now := g.since()
+		g.mu.Lock()
+		g.ended = max(now, 1)
+		g.mu.Unlock()
 		var wg sync.WaitGroup
 		for _, s := range g.servers {
 			wg.Go(s.up.close)
@@ -182,12 +197,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	r, end, ok := g.visits.begin(w, r)
-	if !ok {
-		http.Error(w, "the trial has ended", http.StatusGone)
+	r, end, err := g.visits.begin(w, r)
+	if err != nil {
+		refuseVisit(w, err)
 		return
 	}
 	defer end()
+	w = g.visits.steady(w, r)
 	switch r.Method {
 	case http.MethodPost:
 		s.post(w, r)
@@ -222,7 +238,17 @@ func (g *Gateway) server(path string) *server {
 // post reads the agent's message and hands it to the server.
 func (s *server) post(w http.ResponseWriter, r *http.Request) {
 	b := wire.NewBuilder(s.g.hub.o.limits())
-	_, err := io.Copy(b, io.LimitReader(r.Body, s.g.hub.o.MaxMessageBytes+1))
+	limit := s.g.hub.o.MaxMessageBytes + 1
+	n, err := io.Copy(b, io.LimitReader(r.Body, min(limit, wire.DefaultMemory)))
+	if n == wire.DefaultMemory {
+		select {
+		case s.g.big <- struct{}{}:
+			defer func() { <-s.g.big }()
+			_, err = io.Copy(b, io.LimitReader(r.Body, limit-n))
+		case <-r.Context().Done():
+			err = r.Context().Err()
+		}
+	}
 	m := b.Done()
 	defer m.Release()
 	switch {

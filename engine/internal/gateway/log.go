@@ -39,7 +39,11 @@ type entry struct {
 	Method  string          `json:"method,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Status  int             `json:"status,omitempty"`
-	Bytes   int64           `json:"bytes"`
+	// ToolsDigest is the digest of a list of tools that is complete with this
+	// message, as the agent got it, Tools how many it has.
+	ToolsDigest string `json:"tools_digest,omitempty"`
+	Tools       int    `json:"tools,omitempty"`
+	Bytes       int64  `json:"bytes"`
 	// Truncated says that the message is not kept whole.
 	Truncated bool `json:"truncated,omitempty"`
 	// Altered says that the agent got Delivered instead.

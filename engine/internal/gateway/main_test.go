@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,6 +34,15 @@ func TestMain(m *testing.M) {
 		}
 	case "raw":
 		rawServer()
+	case "http":
+		hostileHTTP()
+	case "client":
+		if err := conformanceClient(os.Getenv("MCP_CONFORMANCE_SCENARIO"), os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	case "crowd":
+		crowd()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		rawServer()
@@ -64,6 +74,7 @@ func testServer(t testing.TB, name, kind string, env ...string) eval.Server {
 func rawServer() {
 	fmt.Print(os.Getenv("BANNER"))
 	in := bufio.NewReader(os.Stdin)
+	lists := strings.Split(os.Getenv("TOOLS"), "||") // one a time, then the last again
 	for {
 		text, err := in.ReadString('\n')
 		if err != nil {
@@ -79,7 +90,8 @@ func rawServer() {
 		case has(`"method":"initialize"`):
 			reply(`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`)
 		case has(`"method":"tools/list"`):
-			tools, failed := strings.CutPrefix(os.Getenv("TOOLS"), "error:")
+			tools, failed := strings.CutPrefix(lists[0], "error:")
+			lists = lists[min(1, len(lists)-1):]
 			if failed {
 				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", id, tools)
 			} else {
@@ -107,6 +119,23 @@ func rawServer() {
 			for i := range 2000 {
 				fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%d}}`+"\n", i)
 			}
+			reply(`{"content":[]}`)
+		case has(`"name":"notify:`):
+			_, after, _ := strings.Cut(rest, `"name":"notify:`)
+			method, _, _ := strings.Cut(after, `"`)
+			fmt.Printf(`{"jsonrpc":"2.0","method":%q}`+"\n", method)
+			reply(`{"content":[]}`)
+		case has(`"name":"flood_`):
+			n, _ := strconv.Atoi(strings.Trim(rest[strings.Index(rest, "flood_")+6:][:6], "\"_"))
+			out := bufio.NewWriter(os.Stdout)
+			what := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","pad":"` + strings.Repeat("x", 2000) + `","data":%d}}`
+			if has("noise") {
+				what = "noise " + strings.Repeat("x", 2000) + " %d"
+			}
+			for i := range n {
+				fmt.Fprintf(out, what+"\n", i)
+			}
+			out.Flush()
 			reply(`{"content":[]}`)
 		case has(`"name":"reply:`):
 			_, after, _ := strings.Cut(rest, `"name":"reply:`)

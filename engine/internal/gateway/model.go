@@ -188,8 +188,12 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.refuse(w, http.StatusUpgradeRequired, "invalid_request_error", "websocket_not_supported", "use HTTP: no other protocol passes here")
 		return
 	}
-	r, end, ok := m.visits.begin(w, r)
-	if !ok {
+	r, end, err := m.visits.begin(w, r)
+	switch {
+	case errors.Is(err, errBusy):
+		m.refuse(w, http.StatusServiceUnavailable, "overloaded_error", "too_many_requests", err.Error())
+		return
+	case err != nil:
 		m.refuse(w, http.StatusGone, "invalid_request_error", "trial_ended", "the trial has ended")
 		return
 	}

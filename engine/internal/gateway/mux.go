@@ -379,6 +379,17 @@ func (x *mux) take(st *stream) []*flight {
 	return list
 }
 
+// left notes that nobody waits for what a POST asked for.
+func (x *mux) left(st *stream) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, p := range x.open {
+		if p.st == st {
+			p.f.left()
+		}
+	}
+}
+
 func (x *mux) drop(p *pending) {
 	delete(x.open, p.wire)
 	if x.tokens[p.wired] == p {
@@ -401,12 +412,14 @@ type count struct {
 	first string
 }
 
-func (c *count) add(text string) {
+// add returns how often it happened with this time.
+func (c *count) add(text string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n++; c.n == 1 {
 		c.first = text
 	}
+	return c.n
 }
 
 func (c *count) get() (int, string) {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -18,6 +19,10 @@ type flight struct {
 	tool    string
 	cursor  bool
 	call    int // place in the calls, -1 for other requests
+	// digest is of the whole list of tools that the answer completed, tools how
+	// many there are in it.
+	digest string
+	tools  int
 }
 
 // fromAgent records what the agent sent, before it goes on.
@@ -26,6 +31,20 @@ func (s *server) fromAgent(session string, m *wire.Message) {
 }
 
 func (s *server) logged(session, from string, m *wire.Message, delivered []byte) {
+	s.g.log.message(s.entry(session, from, m), m, s.g.hub.o.MaxRecordBytes, delivered)
+}
+
+// loggedAnswer is logged for what may end flights: where it is the end of a list
+// of tools, that list's digest stands beside it.
+func (s *server) loggedAnswer(session string, m *wire.Message, delivered []byte, flights ...*flight) {
+	e := s.entry(session, fromServer, m)
+	for _, f := range flights {
+		e.ToolsDigest, e.Tools = cmp.Or(e.ToolsDigest, f.digest), max(e.Tools, f.tools)
+	}
+	s.g.log.message(e, m, s.g.hub.o.MaxRecordBytes, delivered)
+}
+
+func (s *server) entry(session, from string, m *wire.Message) entry {
 	e := entry{AtMS: ms(s.g.since()), Server: s.cfg.Name, Session: session, From: from, Kind: "batch"}
 	if !m.Batch && len(m.List) == 1 {
 		v := &m.List[0]
@@ -37,7 +56,7 @@ func (s *server) logged(session, from string, m *wire.Message, delivered []byte)
 			e.ID = json.RawMessage(v.ID.Raw)
 		}
 	}
-	s.g.log.message(e, m, s.g.hub.o.MaxRecordBytes, delivered)
+	return e
 }
 
 // request begins a flight.
@@ -172,15 +191,6 @@ func rpcError(id string, code int, message string) string {
 		return `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error"}}`
 	}
 	return string(b)
-}
-
-// notice takes note of notifications that change what is known.
-func (s *server) notice(e *wire.Envelope) {
-	if e.Method == "notifications/tools/list_changed" {
-		s.tools.mu.Lock()
-		s.tools.notified++
-		s.tools.mu.Unlock()
-	}
 }
 
 // find adds a finding of the engine's.

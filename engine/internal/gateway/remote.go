@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/gateway/sse"
 	"github.com/evalengine/evalengine/engine/internal/gateway/wire"
 )
@@ -20,6 +21,8 @@ import (
 type remote struct {
 	s      *server
 	client *http.Client
+
+	strays, replays, cut, refused count
 
 	mu   sync.Mutex
 	open map[[2]string]*flight // by session and id
@@ -31,7 +34,10 @@ type remote struct {
 type trip struct {
 	ctx     context.Context
 	session string
-	open    map[string]*flight
+	open    map[string]*flight // nil for a stream of the agent's own
+	// resumable says that the server gave an event to come back to, told that it is
+	// known why there is no response.
+	resumable, told bool
 }
 
 func newRemote(s *server) *remote {
@@ -87,11 +93,30 @@ func (u *remote) post(w http.ResponseWriter, r *http.Request, m *wire.Message) {
 	defer forward.Release()
 	resp, err := u.send(r, forward)
 	if err != nil {
+		t.told = true
+		u.settle(t)
 		u.failed(w, r, err)
 		return
 	}
 	defer resp.Body.Close()
+	defer u.settle(t)
+	t.told = resp.StatusCode >= 300
 	u.back(w, out, resp, t)
+}
+
+// settle looks at what an answer left open when it ended.
+func (u *remote) settle(t *trip) {
+	gone := t.ctx.Err() != nil
+	if t.resumable && !gone {
+		return
+	}
+	for _, f := range t.open {
+		f.left()
+		if !gone && !t.told {
+			u.cut.add("the answer to " + quote(f.method) + " ended without a response")
+			t.told = true
+		}
+	}
 }
 
 func requests(m *wire.Message) int {
@@ -204,7 +229,7 @@ func (u *remote) back(w http.ResponseWriter, out *answer, resp *http.Response, t
 	case jsonType:
 		u.document(w, resp, t)
 	default:
-		u.other(w, resp, t.session)
+		u.other(w, resp, t)
 	}
 }
 
@@ -233,7 +258,7 @@ func (u *remote) events(out *answer, body io.Reader, t *trip) {
 		m.Release()
 		if err != nil && !errors.Is(err, io.EOF) && t.ctx.Err() == nil {
 			// The stream must not look as if it had ended whole.
-			panic(http.ErrAbortHandler)
+			u.broken(t, err)
 		}
 		if !ok || err != nil {
 			return
@@ -241,7 +266,17 @@ func (u *remote) events(out *answer, body io.Reader, t *trip) {
 	}
 }
 
+// broken ends the agent's connection as the server's ended: in the middle.
+func (u *remote) broken(t *trip, err error) {
+	if t.ctx.Err() == nil && len(t.open) > 0 {
+		u.cut.add(plain(err))
+	}
+	t.told = true
+	panic(http.ErrAbortHandler)
+}
+
 func (u *remote) event(out *answer, e sse.Event, m *wire.Message, t *trip) bool {
+	t.resumable = t.resumable || e.ID != ""
 	switch {
 	case e.Comment:
 		return out.comment() == nil
@@ -278,7 +313,7 @@ func (u *remote) document(w http.ResponseWriter, resp *http.Response, t *trip) {
 			return
 		}
 	default:
-		u.logHTTP(t.session, resp.StatusCode, m)
+		u.logHTTP(t, resp.StatusCode, m)
 	}
 	w.Header().Set("Content-Length", strconv.FormatInt(m.Len(), 10))
 	w.WriteHeader(resp.StatusCode)
@@ -290,7 +325,7 @@ func (u *remote) read(body io.Reader, t *trip) *wire.Message {
 	b := wire.NewBuilder(u.s.g.hub.o.limits())
 	if _, err := io.Copy(b, body); err != nil {
 		b.Done().Release()
-		panic(http.ErrAbortHandler)
+		u.broken(t, err)
 	}
 	return b.Done()
 }
@@ -308,18 +343,21 @@ func (u *remote) tooLarge(t *trip, m *wire.Message) *wire.Message {
 }
 
 // other passes an answer on that is no message.
-func (u *remote) other(w http.ResponseWriter, resp *http.Response, session string) {
+func (u *remote) other(w http.ResponseWriter, resp *http.Response, t *trip) {
 	b := wire.NewBuilder(wire.Limits{Max: 64 << 10, Memory: 64 << 10})
 	w.WriteHeader(resp.StatusCode)
 	io.Copy(io.MultiWriter(w, b), resp.Body)
 	m := b.Done()
 	defer m.Release()
 	if resp.StatusCode >= 300 || m.Size > 0 {
-		u.logHTTP(session, resp.StatusCode, m)
+		u.logHTTP(t, resp.StatusCode, m)
 	}
 }
 
-func (u *remote) logHTTP(session string, status int, m *wire.Message) {
+func (u *remote) logHTTP(t *trip, status int, m *wire.Message) {
+	if len(t.open) > 0 && status >= 300 {
+		u.refused.add(fmt.Sprintf("status %d: %s", status, m.Slice(m.All(), 300)))
+	}
 	if status >= 400 {
 		u.s.mu.Lock()
 		if !u.s.connected {
@@ -327,7 +365,7 @@ func (u *remote) logHTTP(session string, status int, m *wire.Message) {
 		}
 		u.s.mu.Unlock()
 	}
-	u.s.g.log.message(entry{AtMS: ms(u.s.g.since()), Server: u.s.cfg.Name, Session: session, From: fromServer, Kind: "http", Status: status}, m, 4<<10, nil)
+	u.s.g.log.message(entry{AtMS: ms(u.s.g.since()), Server: u.s.cfg.Name, Session: t.session, From: fromServer, Kind: "http", Status: status}, m, 4<<10, nil)
 }
 
 func (u *remote) take(t *trip, e *wire.Envelope) *flight {
@@ -352,20 +390,29 @@ func (u *remote) take(t *trip, e *wire.Envelope) *flight {
 // for it and holds it back as long; false when the agent is gone.
 func (u *remote) observe(t *trip, m *wire.Message) bool {
 	var delay time.Duration
+	var flights []*flight
+	logs := len(m.List) == 0
 	for i := range m.List {
 		e := &m.List[i]
-		if e.IsNotification() {
-			u.s.notice(e)
-		}
-		if f := u.take(t, e); f != nil {
-			delay = max(delay, f.response(m, e))
+		switch f := u.take(t, e); {
+		case f != nil:
+			delay, logs = max(delay, f.response(m, e)), true
+			flights = append(flights, f)
+		case e.HasMethod:
+			logs = u.s.noticed(e) || logs
+		case e.IsResponse() && t.open != nil:
+			logs = u.strays.add(e.ID.Raw) <= maxNoticesLogged || logs
+		default: // fetched again, or no answer at all
+			logs = u.replays.add("") <= maxNoticesLogged || logs
 		}
 	}
 	var changed []byte
 	if m.Edited() {
 		changed = m.Bytes()
 	}
-	u.s.logged(t.session, fromServer, m, changed)
+	if logs {
+		u.s.loggedAnswer(t.session, m, changed, flights...)
+	}
 	return sleep(delay, t.ctx.Done())
 }
 
@@ -384,5 +431,19 @@ func (u *remote) plain(w http.ResponseWriter, r *http.Request) {
 }
 
 func (u *remote) stderr() string { return "" }
+
+func (u *remote) findings() []eval.Finding {
+	var list []eval.Finding
+	if n, first := u.strays.get(); n > 0 {
+		list = append(list, u.s.strayFinding(n, first))
+	}
+	if n, first := u.cut.get(); n > 0 {
+		list = append(list, u.s.finding("mcp_answer_cut", eval.SeverityMajor, "%d answers ended in the middle, the first: %s", n, quote(first)))
+	}
+	if n, first := u.refused.get(); n > 0 {
+		list = append(list, u.s.finding("mcp_http_error", eval.SeverityMajor, "%d requests were answered with an HTTP error, the first: %s", n, quote(first)))
+	}
+	return list
+}
 
 func (u *remote) close() { u.client.CloseIdleConnections() }

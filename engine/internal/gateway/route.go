@@ -10,8 +10,9 @@ import (
 func (x *mux) line(m *wire.Message) {
 	if m.List == nil && m.Err == nil || !m.IsRPC() {
 		if text := m.Slice(m.All(), 1<<10); len(text) > 0 {
-			x.noise.add(string(text))
-			x.s.g.log.text(x.s.cfg.Name, "", fromServer, "stdout", x.s.g.since(), m, x.s.g.hub.o.MaxRecordBytes)
+			if x.noise.add(string(text)) <= maxNoticesLogged {
+				x.s.g.log.text(x.s.cfg.Name, "", fromServer, "stdout", x.s.g.since(), m, x.s.g.hub.o.MaxRecordBytes)
+			}
 		}
 		return
 	}
@@ -50,8 +51,9 @@ func (x *mux) response(m *wire.Message, e *wire.Envelope) {
 	}
 	x.mu.Unlock()
 	if p == nil {
-		x.s.logged("", fromServer, m, nil)
-		x.strays.add(e.ID.Raw)
+		if x.strays.add(e.ID.Raw) <= maxNoticesLogged {
+			x.s.logged("", fromServer, m, nil)
+		}
 		return
 	}
 	if p.f.method == "initialize" {
@@ -62,7 +64,8 @@ func (x *mux) response(m *wire.Message, e *wire.Envelope) {
 		x.deliver(p.st, p.f.tooLarge(m))
 		return
 	}
-	if d := p.f.response(m, e); d > 0 {
+	d := p.f.response(m, e)
+	if d > 0 {
 		x.mu.Lock()
 		x.delays[m] = d
 		x.mu.Unlock()
@@ -71,7 +74,7 @@ func (x *mux) response(m *wire.Message, e *wire.Envelope) {
 	if m.Edited() {
 		changed = m.Bytes()
 	}
-	x.s.logged(p.sess.id, fromServer, m, changed)
+	x.s.loggedAnswer(p.sess.id, m, changed, p.f)
 	if p.wire != p.id {
 		m.Edit(e.ID.Range, []byte(p.id))
 	}
@@ -114,11 +117,17 @@ func (x *mux) ask(m *wire.Message, e *wire.Envelope) {
 		x.asked[e.ID.Raw] = s
 	}
 	x.mu.Unlock()
+	logs := x.s.noticed(e)
 	if s == nil {
-		x.s.logged("", fromServer, m, nil)
+		if logs {
+			x.s.logged("", fromServer, m, nil)
+		}
+		x.s.notices.undelivered.Add(1)
 		return
 	}
-	x.s.logged(s.id, fromServer, m, nil)
+	if logs {
+		x.s.logged(s.id, fromServer, m, nil)
+	}
 	x.pass(s, st, m.Retain())
 }
 
@@ -155,7 +164,7 @@ func (st *stream) left() bool {
 }
 
 func (x *mux) notification(m *wire.Message, e *wire.Envelope) {
-	x.s.notice(e)
+	logs := x.s.noticed(e)
 	x.mu.Lock()
 	var to []*session
 	var st *stream
@@ -180,7 +189,9 @@ func (x *mux) notification(m *wire.Message, e *wire.Envelope) {
 	if len(to) == 1 {
 		name = to[0].id
 	}
-	x.s.logged(name, fromServer, m, nil)
+	if logs {
+		x.s.logged(name, fromServer, m, nil)
+	}
 	for i, s := range to {
 		x.pass(s, streams[i], m.Retain())
 	}
@@ -217,6 +228,7 @@ func (x *mux) pass(s *session, st *stream, m *wire.Message) {
 		}
 	}
 	if s.id == stateless {
+		x.s.notices.undelivered.Add(1)
 		m.Release()
 		return
 	}

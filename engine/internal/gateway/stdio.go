@@ -34,14 +34,17 @@ type session struct {
 
 	mu      sync.Mutex
 	queue   []*wire.Message // for the agent's own stream
-	lost    int
+	waiting int64           // bytes of the queue
 	notify  chan struct{}
 	ended   chan struct{}
 	replace func() // ends the stream that is open
 }
 
-// maxWaiting bounds what is kept for an agent that opens no stream.
-const maxWaiting = 256
+// Bounds of what is kept for an agent that opens no stream.
+const (
+	maxWaiting      = 256
+	maxWaitingBytes = 16 << 20
+)
 
 // stateless is the session of agents whose protocol has none.
 const stateless = ""
@@ -86,6 +89,7 @@ func (u *stdio) post(w http.ResponseWriter, r *http.Request, m *wire.Message) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	defer x.left(st)
 	u.answer(newAnswer(w, r, a.requests), x, st, a)
 }
 
@@ -287,6 +291,7 @@ func (s *session) next() *wire.Message {
 	}
 	m := s.queue[0]
 	s.queue = s.queue[1:]
+	s.waiting -= m.Size
 	return m
 }
 
@@ -294,10 +299,12 @@ func (s *session) next() *wire.Message {
 func (s *session) put(m *wire.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) >= maxWaiting {
+	s.waiting += m.Size
+	for len(s.queue) > 0 && (len(s.queue) >= maxWaiting || s.waiting > maxWaitingBytes) {
+		s.waiting -= s.queue[0].Size
 		s.queue[0].Release()
 		s.queue = slices.Delete(s.queue, 0, 1)
-		s.lost++
+		s.mux.s.notices.undelivered.Add(1)
 	}
 	s.queue = append(s.queue, m)
 	select {
@@ -333,7 +340,7 @@ func (u *stdio) stderr() string {
 	return b.String()
 }
 
-func (u *stdio) noiseFindings() []eval.Finding {
+func (u *stdio) findings() []eval.Finding {
 	u.mu.Lock()
 	muxes := slices.Clone(u.muxes)
 	u.mu.Unlock()
@@ -344,8 +351,7 @@ func (u *stdio) noiseFindings() []eval.Finding {
 				"%d lines on stdout are no JSON-RPC messages, the first: %s", n, quote(first)))
 		}
 		if n, first := x.strays.get(); n > 0 {
-			list = append(list, u.s.finding("mcp_unknown_id", eval.SeverityMajor,
-				"%d responses answer no request that is open, the first has id %s", n, quote(first)))
+			list = append(list, u.s.strayFinding(n, first))
 		}
 	}
 	if len(muxes) > 1 {
@@ -353,6 +359,10 @@ func (u *stdio) noiseFindings() []eval.Finding {
 			"the server was started %d times because it ended before the trial did; what it held in memory was lost", len(muxes)))
 	}
 	return list
+}
+
+func (s *server) strayFinding(n int, first string) eval.Finding {
+	return s.finding("mcp_unknown_id", eval.SeverityMajor, "%d responses answer no request that is open, the first has id %s", n, quote(first))
 }
 
 func (u *stdio) close() {

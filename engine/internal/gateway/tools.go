@@ -121,6 +121,7 @@ func (s *server) seen(f *flight, array []byte, more bool) {
 	l.lists++
 	l.empty = l.empty || len(l.tools) == 0
 	d := Digest(l.tools)
+	f.digest, f.tools = d, len(l.tools)
 	if n := len(l.digests); n == 0 || l.digests[n-1] != d {
 		l.digests = append(l.digests, d)
 	}

@@ -70,14 +70,16 @@ func (f Finder) folders() []folder {
 	return slices.DeleteFunc(list, func(d folder) bool { return d.path == "" })
 }
 
-var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+func validName(s string) bool { return len(s) <= 64 && nameForm.MatchString(s) }
 
 // Find returns the binary that a name means.
 func (f Finder) Find(kind, name string) (Binary, error) {
 	if !slices.Contains(Kinds(), kind) {
 		return Binary{}, fmt.Errorf("%w: there is no kind %q", ErrUnknown, kind)
 	}
-	if !validName.MatchString(name) || len(name) > 64 {
+	if !validName(name) {
 		return Binary{}, fmt.Errorf(
 			"%s plugin %q: %w: it may have lower case letters, digits and hyphens; "+
 				"to use a binary of your own, call it evalengine-%s-NAME and put its folder into EVALENGINE_PLUGIN_PATH",
@@ -170,5 +172,5 @@ func split(file string) (kind, name string, ok bool) {
 		return "", "", false
 	}
 	kind, name, ok = strings.Cut(rest, "-")
-	return kind, name, ok && slices.Contains(Kinds(), kind) && validName.MatchString(name)
+	return kind, name, ok && slices.Contains(Kinds(), kind) && validName(name)
 }

@@ -83,6 +83,16 @@ func TestFind(t *testing.T) {
 		{"host", "-x", "", ErrName, ""},
 		{"host", "codex\n", "", ErrName, ""},
 		{"host", ".", "", ErrName, ""},
+		{"host", "..", "", ErrName, ""},
+		{"host", "/etc/passwd", "", ErrName, `host plugin "/etc/passwd": not a plugin name`},
+		{"host", `a\b`, "", ErrName, ""},
+		{"host", "codex\x00", "", ErrName, `host plugin "codex\x00": not a plugin name`},
+		{"host", "\ncodex", "", ErrName, ""},
+		{"host", "codex --help", "", ErrName, ""},
+		{"host", "~", "", ErrName, ""},
+		{"host", "$HOME", "", ErrName, ""},
+		{"host", "cod\u0435x", "", ErrName, ""}, // a Cyrillic letter
+		{"host", "Codex", "", ErrName, ""},
 		{"host", strings.Repeat("a", 65), "", ErrName, ""},
 	} {
 		b, err := f.Find(tt.kind, tt.name)

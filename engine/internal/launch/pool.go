@@ -28,6 +28,9 @@ type Options struct {
 	// Environ is the engine's environment, of which a plugin sees an allow-list and
 	// the names in Pass.
 	Environ, Pass []string
+	// Protocols are the majors that plugins of a kind are offered; a kind that is left
+	// out is offered all that there are.
+	Protocols map[string][]rpc.Protocol
 }
 
 // Pool has one process for each plugin in use. Its methods are safe for concurrent
@@ -107,7 +110,7 @@ func (p *Pool) Component(kind, name string) eval.Component {
 	s := p.slots[key{kind, name}]
 	p.mu.Unlock()
 	if s != nil {
-		c.Version, c.SHA256 = s.identity()
+		s.identify(&c)
 		return c
 	}
 	if bin, err := p.opts.Finder.Find(kind, name); err == nil {

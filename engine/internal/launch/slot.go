@@ -23,12 +23,13 @@ type slot struct {
 	lock chan struct{}
 
 	// Guarded by lock.
-	sum     string
-	desc    eval.Description
-	proc    *rpc.Process
-	crashes int
-	last    string // how the last process ended
-	closed  bool
+	sum      string
+	desc     eval.Description
+	protocol int
+	proc     *rpc.Process
+	crashes  int
+	last     string // how the last process ended
+	closed   bool
 }
 
 func newSlot(b Binary, o Options) *slot {
@@ -83,30 +84,45 @@ func (s *slot) bury() {
 }
 
 func (s *slot) start(ctx context.Context, pin string) (*rpc.Process, error) {
-	sum, err := Verify(s.bin, pin)
+	c, err := check(s.bin, pin)
 	if err != nil {
 		return nil, err
 	}
-	if s.sum != "" && s.sum != sum {
-		return nil, fmt.Errorf("%w: %w", ErrDigest, &eval.Fault{
-			Cause: eval.CausePlugin, Retry: eval.RetryStop,
-			Detail: fmt.Sprintf("%s: %s was replaced while the run was going on", s, s.bin.Path),
-		})
+	defer c.file.Close()
+	if s.sum != "" && s.sum != c.sum {
+		return nil, s.replaced("while the run was going on")
 	}
+	return s.run(ctx, c)
+}
+
+// run starts the binary that was checked.
+func (s *slot) run(ctx context.Context, c *checked) (*rpc.Process, error) {
 	p, err := rpc.Start(ctx, rpc.Command{
-		Kind: s.bin.Kind, Name: s.bin.Name, Path: s.bin.Path, Dir: s.opts.Dir,
+		Kind: s.bin.Kind, Name: s.bin.Name, Path: s.bin.Path, File: c.file, Dir: s.opts.Dir,
 		Env:          environment(s.opts.Environ, s.opts.Pass),
 		Log:          &logWriter{log: s.opts.Logger.With("plugin", s.bin.Kind+"/"+s.bin.Name)},
-		StartTimeout: s.opts.StartTimeout,
+		StartTimeout: s.opts.StartTimeout, Protocols: s.opts.Protocols[s.bin.Kind],
 	})
 	if err != nil {
 		return nil, err
 	}
-	if s.sum == "" {
-		s.desc = p.Description
+	if c.changed(s.bin.Path) {
+		p.Kill()
+		_ = p.Close()
+		return nil, s.replaced("between its check and its start")
 	}
-	s.sum, s.proc = sum, p
+	if s.sum == "" {
+		s.desc, s.protocol = p.Description, p.Protocol
+	}
+	s.sum, s.proc = c.sum, p
 	return p, nil
+}
+
+func (s *slot) replaced(when string) error {
+	return fmt.Errorf("%w: %w", ErrDigest, &eval.Fault{
+		Cause: eval.CausePlugin, Retry: eval.RetryStop,
+		Detail: fmt.Sprintf("%s: %s was replaced %s", s, s.bin.Path, when),
+	})
 }
 
 // went tells the slot that its plugin did something well.
@@ -125,10 +141,11 @@ func (s *slot) describe() eval.Description {
 	return s.desc
 }
 
-func (s *slot) identity() (version, sum string) {
+// identify adds what is known of what runs.
+func (s *slot) identify(c *eval.Component) {
 	s.lock <- struct{}{}
 	defer func() { <-s.lock }()
-	return s.desc.Version, s.sum
+	c.Version, c.SHA256, c.Protocol = s.desc.Version, s.sum, s.protocol
 }
 
 func (s *slot) close() {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -27,6 +28,8 @@ type Draft struct {
 	logs []*Log
 	// sums are of the draft's files once they are settled.
 	sums map[string]string
+	// kept says that the draft has its evidence, for which an agent has worked.
+	kept bool
 }
 
 // Draft begins the record of one attempt at a trial. It touches no file.
@@ -51,10 +54,12 @@ func (d *Draft) mkdir() (fresh bool, err error) {
 	if d.made {
 		return false, nil
 	}
+	// The folder of all drafts is not made: a store that was removed under a run is
+	// not to come back as half of one.
 	err = os.Mkdir(d.dir, 0o700)
 	fresh = err == nil
-	if !fresh {
-		err = os.MkdirAll(d.dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		err = nil
 	}
 	d.made = err == nil
 	return fresh, err
@@ -129,7 +134,7 @@ type Redactor interface {
 // place. It fails with [ErrExists] where the trial is recorded already.
 func (d *Draft) Commit(rec *eval.Record, b Bundle, red Redactor) error {
 	if err := d.commit(rec, b, red); err != nil {
-		return fmt.Errorf("trial %s: %w", d.id, err)
+		return fmt.Errorf("trial %s: %w", d.id, advised(d.run.dir, err))
 	}
 	return nil
 }
@@ -138,7 +143,6 @@ func (d *Draft) commit(rec *eval.Record, b Bundle, red Redactor) error {
 	if d.run.Recorded(d.id) {
 		return ErrExists
 	}
-	settled := d.sums != nil
 	w := &writer{dir: d.dir, red: red}
 	err := d.write(w, rec, b)
 	if serr := w.sync(); err == nil {
@@ -147,10 +151,11 @@ func (d *Draft) commit(rec *eval.Record, b Bundle, red Redactor) error {
 	if err != nil {
 		return err
 	}
-	if settled {
+	if d.kept {
 		if err := os.Remove(filepath.Join(d.dir, evidenceFile)); err != nil {
 			return err
 		}
+		d.kept = false
 	}
 	return os.Rename(d.dir, d.run.TrialDir(d.id))
 }
@@ -190,8 +195,12 @@ func (d *Draft) gather(w *writer, b Bundle) error {
 	return nil
 }
 
-// Discard removes the draft.
+// Discard removes the draft. One that was settled stays, for a resume to score:
+// what an agent was paid for is not lost with the place for its record.
 func (d *Draft) Discard() error {
+	if d.kept {
+		return nil
+	}
 	for _, l := range d.logs {
 		l.close()
 	}

@@ -68,25 +68,33 @@ func NewID(start time.Time) string {
 }
 
 // Create makes the folder of a new run and writes run.json and the copies of the
-// suite files.
+// suite files. Where it fails it leaves nothing of the run.
 func (s *Store) Create(info eval.Run) (*Run, error) {
 	prepareRun(&info)
 	r := &Run{Info: info, dir: filepath.Join(s.root, "runs", info.ID)}
-	for _, dir := range []string{"trials", "suite", draftsDir} {
-		if err := os.MkdirAll(filepath.Join(r.dir, dir), 0o700); err != nil {
-			return nil, fmt.Errorf("run %s: %w", info.ID, err)
-		}
-	}
-	for _, f := range info.Files {
-		if err := r.keep(f); err != nil {
-			return nil, fmt.Errorf("run %s: %w", info.ID, err)
-		}
-	}
-	if err := r.writeJSON("run.json", info); err != nil {
+	if err := r.create(); err != nil {
+		r.Remove()
 		return nil, fmt.Errorf("run %s: %w", info.ID, err)
 	}
 	return r, nil
 }
+
+func (r *Run) create() error {
+	for _, dir := range []string{"trials", "suite", draftsDir} {
+		if err := os.MkdirAll(filepath.Join(r.dir, dir), 0o700); err != nil {
+			return advised(r.dir, err)
+		}
+	}
+	for _, f := range r.Info.Files {
+		if err := r.keep(f); err != nil {
+			return err
+		}
+	}
+	return r.writeJSON("run.json", r.Info)
+}
+
+// Remove removes a run that no trial was run of.
+func (r *Run) Remove() error { return os.RemoveAll(r.dir) }
 
 // prepareRun, prepareRecord and prepareSummary fill in what every file of that
 // kind has: its version, and lists that are empty rather than absent.

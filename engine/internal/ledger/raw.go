@@ -16,6 +16,10 @@ const rawDir = "host"
 // not even that of an engine that was killed. A folder without files is left,
 // and one that is not there is none.
 func (d *Draft) KeepRaw(dir string, red Redactor) error {
+	return advised(d.run.dir, d.keepRaw(dir, red))
+}
+
+func (d *Draft) keepRaw(dir string, red Redactor) error {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -24,8 +24,21 @@ const compressOver = 1 << 20
 // maxFile bounds what a reader takes of one file, decompressed.
 const maxFile = 1 << 30
 
-// ReadRecord reads trial.json of a trial folder.
+// ReadRecord reads the record of a trial folder, with the newest verdict.
 func ReadRecord(dir string) (*eval.Record, error) {
+	rec, err := ReadFirst(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := rescored(dir, rec); err != nil {
+		return nil, err
+	}
+	return rec, nil
+}
+
+// ReadFirst reads trial.json of a trial folder as it was written, whatever
+// verdicts came after.
+func ReadFirst(dir string) (*eval.Record, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "trial.json"))
 	if err != nil {
 		return nil, err

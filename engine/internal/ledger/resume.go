@@ -25,7 +25,7 @@ const supersededDir = "superseded"
 func (r *Run) Lock() error {
 	f, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return err
+		return fmt.Errorf("run %s: lock: %w", r.Info.ID, advised(r.dir, err))
 	}
 	if err := flock(f); err != nil {
 		f.Close()
@@ -59,10 +59,16 @@ func (r *Run) Unlock() {
 	}
 }
 
-// Finished reports whether a record is evidence that a resume leaves alone.
+// Finished reports whether a record is evidence that a resume leaves alone. A
+// later scoring that broke takes nothing from what the agent did.
 func Finished(rec *eval.Record) bool {
-	return rec.Status == eval.StatusPassed || rec.Status == eval.StatusFailed
+	if rec.Rescored != nil && verdict(rec.Rescored.First.Status) {
+		return true
+	}
+	return verdict(rec.Status)
 }
+
+func verdict(s eval.Status) bool { return s == eval.StatusPassed || s == eval.StatusFailed }
 
 // Unfinished lists the planned trials that a resume has to run: those without a
 // record, with one that cannot be trusted, errored or skipped.
@@ -85,14 +91,14 @@ func (r *Run) Supersede(id string) error {
 		return nil
 	}
 	dir := filepath.Join(r.dir, supersededDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return advised(r.dir, err)
 	}
 	for n := 1; ; n++ {
 		to := filepath.Join(dir, id+"."+strconv.Itoa(n))
 		if _, err := os.Lstat(to); err == nil {
 			continue
 		}
-		return os.Rename(r.TrialDir(id), to)
+		return advised(r.dir, os.Rename(r.TrialDir(id), to))
 	}
 }

@@ -38,11 +38,21 @@ func (r *Run) keep(f eval.File) error {
 	return r.WriteFile(filepath.Join("suite", name), f.Content)
 }
 
-// WriteFile writes one file of the run, whole or not at all.
+// WriteFile writes one file of the run, whole or not at all. The run's own folder
+// has to be there.
 func (r *Run) WriteFile(name string, content []byte) error {
+	if err := r.writeFile(name, content); err != nil {
+		return fmt.Errorf("%s: %w", name, advised(r.dir, err))
+	}
+	return nil
+}
+
+func (r *Run) writeFile(name string, content []byte) error {
 	path := filepath.Join(r.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+	if dir := filepath.Dir(path); dir != r.dir {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
@@ -57,7 +67,7 @@ func (r *Run) WriteFile(name string, content []byte) error {
 		err = cerr
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
 	return os.Rename(tmp.Name(), path)
 }

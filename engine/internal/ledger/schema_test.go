@@ -68,15 +68,16 @@ func fill(v reflect.Value) {
 }
 
 func TestFilesFitTheirSchemas(t *testing.T) {
-	run, rec, sum := &eval.Run{}, &eval.Record{}, &eval.Summary{}
+	run, rec, sum, again := &eval.Run{}, &eval.Record{}, &eval.Summary{}, &eval.Rescore{}
 	prepareRun(run)
 	prepareRecord(rec)
 	prepareSummary(sum)
+	prepareRescore(again)
 	for _, tt := range []struct {
 		schema string
 		value  any
 	}{
-		{"run", run}, {"trial", rec}, {"step", &eval.Step{}},
+		{"run", run}, {"trial", rec}, {"rescore", again}, {"step", &eval.Step{}},
 		{"state", &eval.State{}}, {"tool", &eval.Tool{}}, {"summary", sum},
 	} {
 		empty, err := json.Marshal(tt.value)
@@ -113,7 +114,7 @@ func TestOneSchemaForEachFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 6 {
-		t.Errorf("%d schemas; want 6, each with a row in TestFilesFitTheirSchemas", len(entries))
+	if len(entries) != 7 {
+		t.Errorf("%d schemas; want 7, each with a row in TestFilesFitTheirSchemas", len(entries))
 	}
 }

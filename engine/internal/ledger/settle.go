@@ -35,7 +35,7 @@ func (d *Draft) Settle(evidence any, b Bundle, red Redactor) error {
 		err = serr
 	}
 	if err != nil {
-		return fmt.Errorf("trial %s: %w", d.id, err)
+		return fmt.Errorf("trial %s: %w", d.id, advised(d.run.dir, err))
 	}
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
@@ -50,8 +50,9 @@ func (d *Draft) Settle(evidence any, b Bundle, red Redactor) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("trial %s: %s: %w", d.id, evidenceFile, err)
+		return fmt.Errorf("trial %s: %s: %w", d.id, evidenceFile, advised(d.run.dir, err))
 	}
+	d.kept = true
 	return nil
 }
 
@@ -78,7 +79,7 @@ func (r *Run) Settled(id string) (d *Draft, evidence []byte, ok bool) {
 		}
 		// A crash may have come between the record and its place.
 		os.Remove(filepath.Join(dir, "trial.json"))
-		return &Draft{run: r, id: id, dir: dir, made: true, sums: s.Files}, s.Evidence, true
+		return &Draft{run: r, id: id, dir: dir, made: true, sums: s.Files, kept: true}, s.Evidence, true
 	}
 	return nil, nil, false
 }

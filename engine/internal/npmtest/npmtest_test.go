@@ -22,6 +22,7 @@ func TestMissingNamesTheCommand(t *testing.T) {
 		"modules": func(dir string) error { _, err := modules(dir); return err },
 		"native":  func(dir string) error { _, err := native(dir, "claude", "linux", "amd64"); return err },
 		"script":  func(dir string) error { _, err := script(dir, "@x/y"); return err },
+		"suite":   func(dir string) error { _, _, err := conformance(dir); return err },
 	} {
 		err := find(t.TempDir())
 		if err == nil || !strings.Contains(err.Error(), "npm ci --prefix engine/internal/npmtest") {

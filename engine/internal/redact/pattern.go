@@ -2,8 +2,10 @@ package redact
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -19,6 +21,7 @@ const (
 
 // maxUnit is how long the form of one byte of a unit can be: backslashes with
 // \u and four digits, twice for a character of two surrogates, and a line break.
+// An entity with its ampersand escaped is no longer.
 const maxUnit = 2*(maxBackslashes+5) + 2*maxBackslashes
 
 // pattern is one way in which a secret may stand in a text, as units that may
@@ -38,20 +41,34 @@ type unit struct {
 	wrap bool
 }
 
+// escapes reports whether c begins an escaped character in some notation.
+func escapes(c byte) bool { return c == '\\' || c == '%' || c == '&' || c == '=' }
+
 func newUnit(wrap bool, forms ...string) unit {
 	u := unit{forms: forms, wrap: wrap}
-	simple := func(f string) bool { return len(f) == 1 && f[0] != '\\' && f[0] != '%' && f[0] != 0 }
+	simple := func(f string) bool { return len(f) == 1 && f[0] != 0 && !escapes(f[0]) }
 	if len(forms) <= 2 && !slices.ContainsFunc(forms, func(f string) bool { return !simple(f) }) {
 		u.plain, u.other = forms[0][0], forms[len(forms)-1][0]
 	}
 	return u
 }
 
-// patterns are the ways in which value may stand in a text: as it is, in
-// hexadecimal digits, and as base64 at each of the three places that it can have
-// in a longer input.
+// patterns are the ways in which value may stand in a text: as it is, also in
+// UTF-16, in hexadecimal digits, and as base64 at each of the three places that it
+// can have in a longer input.
 func patterns(value string) []*pattern {
 	out := []*pattern{{units: text(value)}}
+	codes := encodings(value)
+	if utf8.ValidString(value) {
+		little, big := wide(value, binary.LittleEndian), wide(value, binary.BigEndian)
+		// Without the zero at an end, that of plain letters is found in both.
+		end, start := strings.TrimSuffix(little, "\x00"), strings.TrimPrefix(big, "\x00")
+		out = append(out, &pattern{units: text(end)})
+		if start != end {
+			out = append(out, &pattern{units: text(start)})
+		}
+		codes = append(codes, encodings(little)...)
+	}
 	var digits pattern
 	for _, c := range hex.EncodeToString([]byte(value)) {
 		lower, upper := string(c), strings.ToUpper(string(c))
@@ -62,7 +79,7 @@ func patterns(value string) []*pattern {
 		digits.units = append(digits.units, newUnit(false, lower, upper))
 	}
 	out = append(out, &digits)
-	for _, code := range encodings(value) {
+	for _, code := range codes {
 		p := &pattern{}
 		for i, c := range code {
 			forms := []string{string(c)}
@@ -77,6 +94,15 @@ func patterns(value string) []*pattern {
 		out = append(out, p)
 	}
 	return out
+}
+
+// wide is value in UTF-16.
+func wide(value string, order binary.AppendByteOrder) string {
+	var out []byte
+	for _, u := range utf16.Encode([]rune(value)) {
+		out = order.AppendUint16(out, u)
+	}
+	return string(out)
 }
 
 // text is value, character by character. Backslashes that follow each other are
@@ -150,7 +176,7 @@ func (p *pattern) beginnings() []uint16 {
 		if len(f) > 1 {
 			seconds = []byte{f[1]}
 		} else {
-			seconds = append(p.units[1].firsts(), '\\', '%')
+			seconds = append(p.units[1].firsts(), '\\', '%', '&', '=')
 			if p.units[1].wrap {
 				seconds = append(seconds, '\n', '\r')
 			}
@@ -180,7 +206,7 @@ func (p *pattern) match(b []byte, i int) int {
 				at.list[0]++
 				continue
 			}
-			if c != '\\' && c != '%' && !(u.wrap && (c == '\n' || c == '\r')) {
+			if !escapes(c) && !(u.wrap && (c == '\n' || c == '\r')) {
 				return -1
 			}
 		}
@@ -225,11 +251,12 @@ func (u *unit) step(b []byte, i int, first bool, out *places) {
 		} else if strings.HasPrefix(string(b[i:min(len(b), i+len(f))]), f) {
 			out.add(i + len(f))
 		}
-		if b[i] == '%' {
-			if to := percents(b, i, f); to > 0 {
-				out.add(to)
-			}
+		if to := byBytes(b, i, f); to > 0 {
+			out.add(to)
 		}
+	}
+	if c, to, ok := entity(b, i); ok && slices.Contains(u.forms, c) {
+		out.add(to)
 	}
 	if b[i] != '\\' {
 		return
@@ -265,6 +292,9 @@ func (u *unit) backslashes(b []byte, i, n int, out *places) {
 	for range n {
 		c, to, ok := unescape(b, at)
 		if !ok || c != `\` {
+			c, to, ok = entity(b, at)
+		}
+		if !ok || c != `\` {
 			return
 		}
 		at = to
@@ -286,6 +316,12 @@ func backslashes(b []byte, i int) int {
 func escaped(b []byte, i int) []byte {
 	out := []byte{'\\'}
 	if c, _, ok := unescape(b, i); ok && c != `\` {
+		out = append(out, c[0])
+	}
+	if v, _, ok := octet(b, i); ok && !slices.Contains(out, v) {
+		out = append(out, v)
+	}
+	if c, _, ok := entity(b, i); ok && !slices.Contains(out, c[0]) {
 		out = append(out, c[0])
 	}
 	if after := i + backslashes(b, i); after < len(b) && (after-i)%2 == 1 && !slices.Contains(out, b[after]) {
@@ -312,7 +348,13 @@ func unescape(b []byte, i int) (c string, to int, ok bool) {
 	case 'x':
 		v, ok := number(b, to+1, 2)
 		return string([]byte{byte(v)}), to + 3, ok
+	case 'U':
+		v, ok := number(b, to+1, 8)
+		return string(v), to + 9, ok && utf8.ValidRune(v)
 	case 'u':
+		if v, to, ok := braced(b, to+1); ok {
+			return string(v), to, true
+		}
 		v, ok := number(b, to+1, 4)
 		if !ok {
 			return "", 0, false
@@ -351,17 +393,150 @@ func lineBreak(b []byte, i int) int {
 	return i
 }
 
-// percents is where the bytes of f, each URL-encoded, end that begin at b[i]; 0
-// where they do not.
-func percents(b []byte, i int, f string) int {
-	for n := range len(f) {
-		v, to, ok := percent(b, i)
-		if !ok || v != f[n] {
-			return 0
-		}
-		i = to
+// byBytes is where the bytes of f, each escaped in the same notation, end that
+// begin at b[i]; 0 where they do not.
+func byBytes(b []byte, i int, f string) int {
+	if i >= len(b) || !escapes(b[i]) {
+		return 0
 	}
-	return i
+	for _, read := range []func([]byte, int) (byte, int, bool){percent, printable, octet} {
+		to, n := i, 0
+		for n < len(f) {
+			v, after, ok := read(b, to)
+			if !ok || v != f[n] {
+				break
+			}
+			to, n = after, n+1
+		}
+		if n == len(f) {
+			return to
+		}
+	}
+	return 0
+}
+
+// printable reads a byte of quoted-printable text, before which a line may be
+// broken.
+func printable(b []byte, i int) (v byte, to int, ok bool) {
+	for _, br := range []string{"=\r\n", "=\n"} {
+		if strings.HasPrefix(string(b[i:min(len(b), i+len(br))]), br) {
+			i += len(br)
+		}
+	}
+	if i >= len(b) || b[i] != '=' {
+		return 0, 0, false
+	}
+	n, ok := number(b, i+1, 2)
+	return byte(n), i + 3, ok
+}
+
+// octet reads a byte that is escaped as \x and two hexadecimal digits, or in
+// three octal ones.
+func octet(b []byte, i int) (v byte, to int, ok bool) {
+	to = i + backslashes(b, i)
+	if to == i || to >= len(b) {
+		return 0, 0, false
+	}
+	if b[to] == 'x' {
+		n, ok := number(b, to+1, 2)
+		return byte(n), to + 3, ok
+	}
+	if to+3 > len(b) || b[to] > '3' {
+		return 0, 0, false
+	}
+	n := 0
+	for _, c := range b[to : to+3] {
+		if c < '0' || c > '7' {
+			return 0, 0, false
+		}
+		n = n<<3 | int(c-'0')
+	}
+	return byte(n), to + 3, true
+}
+
+// braced reads hexadecimal digits in braces.
+func braced(b []byte, i int) (v rune, to int, ok bool) {
+	if i >= len(b) || b[i] != '{' {
+		return 0, 0, false
+	}
+	for n := 1; n <= 6 && i+1+n < len(b); n++ {
+		if b[i+1+n] == '}' {
+			v, ok = number(b, i+1, n)
+			return v, i + n + 2, ok && utf8.ValidRune(v)
+		}
+	}
+	return 0, 0, false
+}
+
+// entities are the characters that HTML and XML have names for, as far as escaping
+// makes use of them.
+var entities = map[string]string{
+	"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'", "nbsp": "\u00a0",
+	"sol": "/", "bsol": `\`, "plus": "+", "equals": "=", "grave": "`", "Tab": "\t", "NewLine": "\n",
+}
+
+// maxEntity is how long a name or number between & and ; can be.
+const maxEntity = 9
+
+// entity reads a character of HTML or XML, also where its ampersand is escaped
+// over again, or for JSON.
+func entity(b []byte, i int) (c string, to int, ok bool) {
+	switch {
+	case i >= len(b):
+		return "", 0, false
+	case b[i] == '&':
+		to = i + 1
+	case b[i] == '%':
+		v, after, ok := percent(b, i)
+		if !ok || v != '&' {
+			return "", 0, false
+		}
+		to = after
+	case b[i] == '\\':
+		if c, to, ok = unescape(b, i); !ok || c != "&" {
+			return "", 0, false
+		}
+	default:
+		return "", 0, false
+	}
+	for range maxPercents {
+		if !strings.HasPrefix(string(b[to:min(len(b), to+4)]), "amp;") {
+			break
+		}
+		if c, after, ok := named(b, to+4); ok {
+			return c, after, true
+		}
+		to += 4
+	}
+	if c, after, ok := named(b, to); ok {
+		return c, after, true
+	}
+	if to > i+1 {
+		return "&", to, true
+	}
+	return "", 0, false
+}
+
+// named reads what stands between & and ; of an entity, and the ;.
+func named(b []byte, i int) (c string, to int, ok bool) {
+	n := 0
+	for i+n < len(b) && n <= maxEntity && b[i+n] != ';' {
+		n++
+	}
+	if n == 0 || n > maxEntity || i+n >= len(b) {
+		return "", 0, false
+	}
+	name, to := string(b[i:i+n]), i+n+1
+	if name[0] != '#' {
+		c, ok = entities[name]
+		return c, to, ok
+	}
+	base, digits := 10, name[1:]
+	if digits != "" && digits[0]|0x20 == 'x' {
+		base, digits = 16, digits[1:]
+	}
+	v, err := strconv.ParseUint(digits, base, 21)
+	return string(rune(v)), to, err == nil && utf8.ValidRune(rune(v))
 }
 
 // percent reads a URL-encoded byte, also where its percent sign is encoded over
@@ -372,7 +547,7 @@ func percent(b []byte, i int) (v byte, to int, ok bool) {
 	}
 	n, ok := number(b, i+1, 2)
 	if !ok {
-		return 0, 0, false
+		return percentU(b, i)
 	}
 	to = i + 3
 	for range maxPercents {
@@ -383,6 +558,15 @@ func percent(b []byte, i int) (v byte, to int, ok bool) {
 		n, to = more, to+2
 	}
 	return byte(n), to, true
+}
+
+// percentU reads the form of old scripts, for characters of one byte.
+func percentU(b []byte, i int) (v byte, to int, ok bool) {
+	if i+1 >= len(b) || b[i+1] != 'u' {
+		return 0, 0, false
+	}
+	n, ok := number(b, i+2, 4)
+	return byte(n), i + 6, ok && n < utf8.RuneSelf
 }
 
 // number reads that many hexadecimal digits.

@@ -186,6 +186,19 @@ func (x *index) at(b []byte, floor, i int) (start, end int) {
 		if v, _, ok := percent(b, i); ok && v != '%' {
 			try(x.byFirst[v])
 		}
+		if v, _, ok := entity(b, i); ok {
+			try(x.byFirst[v[0]])
+		}
+	case c == '&':
+		try(x.byFirst['&'])
+		if v, _, ok := entity(b, i); ok && v[0] != '&' {
+			try(x.byFirst[v[0]])
+		}
+	case c == '=':
+		try(x.byFirst['='])
+		if v, _, ok := printable(b, i); ok && v != '=' {
+			try(x.byFirst[v])
+		}
 	case i+1 < len(b):
 		pair := uint16(c)<<8 | uint16(b[i+1])
 		if x.pairs[pair/64]&(1<<(pair%64)) != 0 {

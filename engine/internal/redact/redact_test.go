@@ -3,10 +3,12 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"net/url"
 	"strconv"
 	"strings"
@@ -83,8 +85,83 @@ func formsOf(value string) []string {
 		base64.StdEncoding.EncodeToString([]byte(value)), base64.URLEncoding.EncodeToString([]byte(value)),
 		url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(value))),
 	}
+	if utf8.ValidString(value) {
+		out = append(out, markupForms(value)...)
+	}
 	// Quotes were trimmed from the outside alone.
 	return append(out, string(twice[3:len(twice)-3]), string(thrice[7:len(thrice)-7]))
+}
+
+// markupForms are those of HTML, mail and scripts.
+func markupForms(value string) []string {
+	escaped := html.EscapeString(value)
+	inJSON, _ := json.Marshal(escaped) // with \u0026 for each ampersand
+	var decimal, hexa, zeros, octal, bytesX, braces, long strings.Builder
+	for _, r := range value {
+		fmt.Fprintf(&decimal, "&#%d;", r)
+		fmt.Fprintf(&hexa, "&#x%X;", r)
+		fmt.Fprintf(&zeros, "&#x%06x;", r)
+		fmt.Fprintf(&braces, `\u{%x}`, r)
+		fmt.Fprintf(&long, `\U%08x`, r)
+	}
+	var printable, broken strings.Builder
+	for i, c := range []byte(value) {
+		fmt.Fprintf(&octal, `\%03o`, c)
+		fmt.Fprintf(&bytesX, `\x%02x`, c)
+		fmt.Fprintf(&printable, "=%02X", c)
+		if i == 5 {
+			broken.WriteString("=\r\n")
+		}
+		fmt.Fprintf(&broken, "=%02X", c)
+	}
+	return []string{
+		escaped, html.EscapeString(escaped), strings.ReplaceAll(escaped, "&#34;", "&quot;"), string(inJSON[1 : len(inJSON)-1]),
+		decimal.String(), hexa.String(), strings.ToLower(hexa.String()), zeros.String(), octal.String(), bytesX.String(), braces.String(), long.String(),
+		printable.String(), broken.String(),
+	}
+}
+
+// Programs of Windows write UTF-16, alone and as base64; a log of such bytes may be
+// a JSON string as well.
+func TestUTF16(t *testing.T) {
+	for _, value := range []string{"correct-horse-battery", "tgt_8Hq\"+/\\é<x 😀\n%z"} {
+		var s Set
+		if err := s.Add("k", value); err != nil {
+			t.Fatal(err)
+		}
+		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+			raw := wide("a"+value+"b", order)
+			quoted, _ := json.Marshal(raw)
+			for _, text := range []string{raw, string(quoted)} {
+				got := s.String(text)
+				if !strings.Contains(got, Mark) || len(got) > len(text)/2+24 {
+					t.Errorf("%q in %T: %q becomes %q", value, order, text, got)
+				}
+			}
+		}
+		for _, prefix := range []string{"", "x", "xy"} {
+			code := base64.StdEncoding.EncodeToString([]byte(wide(prefix+value+" ", binary.LittleEndian)))
+			if got := s.String(code); !strings.Contains(got, Mark) || len(got) > 28 {
+				t.Errorf("%q after %q: %q becomes %q", value, prefix, code, got)
+			}
+		}
+	}
+}
+
+// What only looks like the beginning of an escaped character stays.
+func TestNoEscapes(t *testing.T) {
+	var s Set
+	if err := s.Add("k", "a&b=c\\d%e-secret"); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"&", "=", "%", `\`, "a&", "a&b=", "&#;", "&#x;", "&#99999999;", "&amp", "a&amp;", "=4", "=\r", `\x`, `\u{`, `\u{}`, `\U0011ffff`, `\777`, "%u00"} {
+		if got := s.String(text); got != text {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+	if got := s.String("<a&amp;b=3Dc\\\\d%25e-secret>"); got != "<[secret]>" {
+		t.Errorf("mixed notations become %q", got)
+	}
 }
 
 // Every form of a secret goes, and what is around it stays.

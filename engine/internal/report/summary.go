@@ -276,6 +276,9 @@ func (p *printer) foot(s *eval.Summary) {
 		text += "; the run is " + string(s.Completion)
 	}
 	p.line("%s", text)
+	if s.Rescored > 0 {
+		p.line("%s", p.st.paint(dim, plural(s.Rescored, "trial")+" with a later verdict than the record's own; evalengine show TRIAL says which"))
+	}
 	if s.Stopped != "" {
 		p.line("%s  %s", p.st.paint(yellow, "stopped by "+stops[s.Stopped]), Line(s.StopReason, most))
 	}

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 
 	"github.com/evalengine/evalengine/engine/eval"
 )
@@ -65,6 +68,51 @@ func TestWrap(t *testing.T) {
 	} {
 		if got := strings.Join(wrap(c.text, c.width), "|"); got != c.want {
 			t.Errorf("wrap(%q, %d) = %q; want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+// Whatever the width, a line is cut between whole characters, and what a host made
+// of half a surrogate pair is not shown.
+func TestLineCutsWholeCharacters(t *testing.T) {
+	text := "cut \uFFFD " + strings.Repeat("🧑\u200d🚀 e\u0301 ", 40)
+	for width := 1; width < 120; width++ {
+		got := Line(text, width)
+		if !utf8.ValidString(got) || strings.ContainsRune(got, '\uFFFD') || runewidth.StringWidth(got) > width {
+			t.Errorf("width %d: %q, %d columns", width, got, runewidth.StringWidth(got))
+		}
+		if end := strings.TrimSuffix(got, "…"); strings.HasSuffix(end, "e") && width > 8 {
+			t.Errorf("width %d: %q has lost an accent", width, got)
+		}
+	}
+}
+
+// A clock that was set back in mid-run gives no time, and none below zero.
+func TestClockSetBack(t *testing.T) {
+	s, problems := problemSummary("x")
+	s.FinishedAt = s.StartedAt.Add(-2 * time.Second)
+	var b strings.Builder
+	Terminal(&b, s, problems, Style{})
+	if head, _, _ := strings.Cut(b.String(), "\n"); head != "x  r  ?" {
+		t.Errorf("head = %q; want a ? for the time", head)
+	}
+}
+
+// What is not known of a cost is said, and never a small number in its place.
+func TestCost(t *testing.T) {
+	usd := 0.0123
+	for _, tt := range []struct {
+		usage eval.Usage
+		want  string
+	}{
+		{eval.Usage{}, ""},
+		{eval.Usage{InputTokens: 1, OutputTokens: 2, LowerBound: true}, "cost unknown"},
+		{eval.Usage{InputTokens: 1, OutputTokens: 2}, "cost unknown"},
+		{eval.Usage{InputTokens: 900, CostUSD: &usd, LowerBound: true}, "≥ $0.0123"},
+		{eval.Usage{InputTokens: 900, CostUSD: &usd}, "$0.0123"},
+	} {
+		if got := Cost(tt.usage); got != tt.want {
+			t.Errorf("Cost(%+v) = %q; want %q", tt.usage, got, tt.want)
 		}
 	}
 }

@@ -23,11 +23,26 @@ func Trial(w io.Writer, r *eval.Record, steps []eval.Step, st Style) {
 	if r.Reason != "" {
 		p.line("  %s: %s", r.Cause, Line(reason(r.Cause, r.Reason), max(4*st.width(), st.room(0))))
 	}
+	p.rescored(r)
 	p.facts(r)
 	p.attempts(r)
 	p.transcript(steps)
 	p.scores(r.Scores)
 	p.trialFindings(r.Findings)
+}
+
+// rescored says that the verdict is a later one, and which was the record's own.
+func (p *printer) rescored(r *eval.Record) {
+	if r.Rescored == nil {
+		return
+	}
+	first := string(r.Rescored.First.Status)
+	if r.Rescored.First.Reason != "" {
+		first += ", " + r.Rescored.First.Cause + ": " + reason(r.Rescored.First.Cause, r.Rescored.First.Reason)
+	}
+	text := fmt.Sprintf("scored again %s, last as %s at %s; the record's own verdict: %s", Count(r.Rescored.Times, "time", "times"),
+		r.Rescored.ID, r.Rescored.ScoredAt.UTC().Format(time.DateTime), first)
+	p.line("  %s", p.st.paint(yellow, Line(text, max(4*p.st.width(), p.st.room(0)))))
 }
 
 // TrialLine is one ended trial in one line.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
@@ -60,11 +61,18 @@ func (l *loader) variables() {
 	}
 }
 
+// reservedVariable would have one place in the environment with a flag.
+const reservedVariable = "FILE"
+
 func (l *loader) variable(b *hclsyntax.Block) *variable {
 	attrs, _ := l.content(b.Body, &variableBody, b.DefRange())
 	v := &variable{block: b, name: b.Labels[0], ty: cty.NilType, def: cty.NilVal}
 	if !hclsyntax.ValidIdentifier(v.name) || len(v.name) > maxName {
 		l.found.fail(b.LabelRanges[0], "unusable name", "The name of a variable begins with a letter and has letters, digits, \"_\" and \"-\".")
+		return nil
+	}
+	if v.name == reservedVariable {
+		l.found.fail(b.LabelRanges[0], "unusable name", "EVALENGINE_VAR_%s would be the value of this variable and of --var-file. Call it %s.", v.name, strings.ToLower(v.name))
 		return nil
 	}
 	l.textAttr(attrs["description"], l.root)
@@ -299,7 +307,7 @@ func (l *loader) secret(v cty.Value, rng hcl.Range, what string) {
 			if err != nil || s.AsString() == "" {
 				return true, nil
 			}
-			short = short || len(s.AsString()) < minSecret
+			short = short || utf8.RuneCountInString(s.AsString()) < minSecret
 			l.secrets[s.AsString()] = true
 		}
 		return true, nil

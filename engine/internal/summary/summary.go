@@ -28,6 +28,7 @@ type Fold struct {
 	found    []findingKey
 	tally    eval.Tally
 	usage    eval.Usage
+	rescored int
 }
 
 type findingKey struct{ kind, tool, text string }
@@ -88,6 +89,9 @@ func (f *Fold) Add(r *eval.Record) {
 		addUsage(&a.usage, at.Usage)
 	}
 	f.addFindings(r)
+	if r.Rescored != nil {
+		f.rescored++
+	}
 	if r.Status != eval.StatusPassed && r.Status != eval.StatusFailed {
 		// An errored trial is no evidence: its scores, if any, enter nothing, but
 		// are counted where they are known.
@@ -234,7 +238,7 @@ func (f *Fold) Summary(run *eval.Run, finished time.Time, interrupted bool) *eva
 	s := &eval.Summary{
 		Run: run.ID, Suite: run.Suite, Experiment: run.Experiment,
 		StartedAt: run.StartedAt, FinishedAt: finished,
-		Planned: len(run.Trials), Trials: f.tally, Usage: f.usage,
+		Planned: len(run.Trials), Trials: f.tally, Usage: f.usage, Rescored: f.rescored,
 		Arms: []eval.Arm{}, Completion: eval.RunComplete,
 	}
 	if f.tally.Passed+f.tally.Failed < len(run.Trials) {

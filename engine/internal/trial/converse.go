@@ -279,4 +279,5 @@ func (a *attempt) gather(t *turns) {
 	cost(&a.usage)
 	a.unheld()
 	a.steps = merge(t.steps, calls, t.ends)
+	a.findings = append(a.findings, repeats(a.steps)...)
 }

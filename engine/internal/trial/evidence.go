@@ -84,7 +84,7 @@ func (r *Runner) Settled(ctx context.Context, t eval.Trial) (rec *eval.Record, o
 		return nil, false, nil
 	}
 	a := &attempt{r: r, trial: t, story: story, host: host, draft: draft, started: time.Now()}
-	if err := a.restore(raw); err != nil {
+	if err := a.unpack(raw); err != nil {
 		r.Logger.Warn("the trial is run again: what it left cannot be read", "trial", t.ID(), "error", err)
 		return nil, false, nil
 	}
@@ -97,15 +97,24 @@ func (r *Runner) Settled(ctx context.Context, t eval.Trial) (rec *eval.Record, o
 	return rec, true, err
 }
 
-// restore makes the attempt what it was when it was settled.
-func (a *attempt) restore(raw []byte) error {
+// unpack makes the attempt what it was when it was settled.
+func (a *attempt) unpack(raw []byte) error {
 	var e evidence
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return fmt.Errorf("evidence.json: %w", err)
 	}
+	if err := a.restore(e, a.draft.Dir()); err != nil {
+		return fmt.Errorf("evidence.json: %w", err)
+	}
+	return nil
+}
+
+// restore makes the attempt what it was before it was scored; dir has the files
+// that it left.
+func (a *attempt) restore(e evidence, dir string) error {
 	rec := &e.Record
 	if rec.ID != a.trial.ID() || len(rec.Attempts) == 0 || e.Outcome == "" {
-		return fmt.Errorf("evidence.json is of trial %q with %d attempts", rec.ID, len(rec.Attempts))
+		return fmt.Errorf("it is of trial %q with %d attempts", rec.ID, len(rec.Attempts))
 	}
 	last := rec.Attempts[len(rec.Attempts)-1]
 	a.n, a.past, a.started = last.N, rec.Attempts[:len(rec.Attempts)-1], last.StartedAt
@@ -117,7 +126,6 @@ func (a *attempt) restore(raw []byte) error {
 		a.values = a.placed.Values
 	}
 	var err error
-	dir := a.draft.Dir()
 	if a.steps, err = ledger.ReadSteps(dir); err != nil {
 		return err
 	}

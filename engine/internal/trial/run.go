@@ -32,6 +32,11 @@ func (r *Runner) Run(ctx context.Context, t eval.Trial) (*eval.Record, error) {
 			a.discard()
 			return nil, fmt.Errorf("trial %s: %w", t.ID(), context.Cause(ctx))
 		}
+		if a.fault != nil && a.fault.Cause == eval.CauseStore {
+			// What the trial left could not be kept: there is nothing to record it by.
+			a.discard()
+			return nil, a.fault
+		}
 		r.pace().Attempted(t, a.started, a.fault)
 		if a.fault != nil && a.fault.Retry == eval.RetryTrial && n <= r.Suite.Retries && r.pace().Open(t) == nil {
 			r.observe(Event{Kind: Retrying, Trial: t, Attempt: n + 1, Text: a.fault.Error()})

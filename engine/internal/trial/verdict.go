@@ -95,7 +95,7 @@ func verdict(fault *eval.Fault, outcome eval.Outcome, detail string, policy eval
 	}
 	judged := outcome == eval.TimedOut && policy == eval.TimeoutJudged
 	if outcome != eval.Completed && !judged {
-		reason := "the agent's run ended with " + string(outcome)
+		reason := endedWith(outcome)
 		if detail != "" {
 			reason += ": " + detail
 		}
@@ -109,6 +109,8 @@ func verdict(fault *eval.Fault, outcome eval.Outcome, detail string, policy eval
 	}
 	return eval.StatusPassed, "", ""
 }
+
+func endedWith(o eval.Outcome) string { return "the agent's run ended with " + string(o) }
 
 // causeOf names the dimension of the first gate that did not hold: an outcome
 // that is missing and a rule that was broken are different failures.

@@ -82,7 +82,7 @@ func (rt *Runtime) startProcess() (*process, error) {
 	widen(in)
 	p.in, p.out, p.r = in, out, bufio.NewReaderSize(out, 32<<10)
 	p.cmd = exec.Command(rt.o.Command[0], rt.o.Command[1:]...)
-	p.cmd.Env = []string{}
+	p.cmd.Env = append([]string{}, rt.o.Environ...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, &p.stderr
 	p.cmd.SysProcAttr = ownSession()
 	err = rt.spawn.start(p.cmd)

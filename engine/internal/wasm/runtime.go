@@ -22,6 +22,8 @@ type Options struct {
 	CacheDir string
 	// Command starts a process that calls [ServeWorker] on its stdin and stdout.
 	Command []string
+	// Environ is the whole environment of that process.
+	Environ []string
 	// Workers is how many trials are scored at once; 0 is one for every CPU, at
 	// most four. Scorers that call capabilities wait most of their time and have
 	// workers beside these, up to eight times as many.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/evalengine/evalengine/engine/internal/detector"
 )
 
 // ServeWorker is the work of a scorer worker: it loads and runs modules as it is
@@ -145,7 +147,7 @@ const (
 // makeRoom bounds the address space to what the process has, one more instance of
 // every module, the input of the largest, and more bytes.
 func (w *worker) makeRoom(more int64) {
-	limitAddressSpace(addressSpace() + w.instances + w.largest + more)
+	limitAddressSpace(addressSpace() + w.instances + w.largest + detector.Larger*more)
 }
 
 func (w *worker) run(ctx context.Context, f *fields) error {

@@ -27,7 +27,8 @@ func (t *tail) write(b []byte) {
 	}
 }
 
-// String returns the last bytes, from the beginning of a line where they are cut.
+// String returns the last bytes; where they are cut, from the beginning of a line,
+// or else of a word: half a secret would not be known for one.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -39,8 +40,10 @@ func (t *tail) String() string {
 	if !cut {
 		return s
 	}
-	if _, rest, ok := strings.Cut(s, "\n"); ok {
-		return rest
+	for _, sep := range []string{"\n", " "} {
+		if _, rest, ok := strings.Cut(s, sep); ok {
+			return rest
+		}
 	}
-	return s
+	return ""
 }

@@ -5,6 +5,7 @@
 package proc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -231,6 +232,7 @@ type tail struct {
 	mu  sync.Mutex
 	max int
 	buf []byte
+	cut bool
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -238,13 +240,27 @@ func (t *tail) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
 	if over := len(t.buf) - t.max; over > t.max {
-		t.buf = append(t.buf[:0], t.buf[over:]...)
+		t.buf, t.cut = append(t.buf[:0], t.buf[over:]...), true
 	}
 	return len(p), nil
 }
 
+// String returns the last bytes; where they are cut, from the beginning of a line,
+// or else of a word: half a secret would not be known for one.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.ToValidUTF8(string(t.buf[max(0, len(t.buf)-t.max):]), "\uFFFD")
+	b, cut := t.buf, t.cut
+	if over := len(b) - t.max; over > 0 {
+		b, cut = b[over:], true
+	}
+	if !cut {
+		return strings.ToValidUTF8(string(b), "\uFFFD")
+	}
+	for _, sep := range []string{"\n", " "} {
+		if _, rest, ok := bytes.Cut(b, []byte(sep)); ok {
+			return strings.ToValidUTF8(string(rest), "\uFFFD")
+		}
+	}
+	return ""
 }

@@ -131,13 +131,27 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
+// A tail that is cut begins with a line, or with a word: the second half of a
+// secret is not known for one.
 func TestTail(t *testing.T) {
-	b := &tail{max: 4}
-	for _, s := range []string{"abc", "defgh", "", "ij", "k"} {
-		b.Write([]byte(s))
-	}
-	if b.String() != "hijk" {
-		t.Errorf("tail = %q; want hijk", b.String())
+	for _, tt := range []struct {
+		writes []string
+		want   string
+	}{
+		{[]string{"abc", "", "d"}, "abcd"},
+		{[]string{"token: ", "hunter22", "\n", "gone"}, "gone"},
+		{[]string{"token: hunter22 is", " bad"}, "is bad"},
+		{[]string{"token:", "hunter22hunter22"}, ""},
+		{[]string{"a\nb\n", strings.Repeat("x", 40), "\nend\n"}, "end\n"},
+		{[]string{strings.Repeat("x", 40), "\n12345678\n"}, "12345678\n"},
+	} {
+		b := &tail{max: 10}
+		for _, s := range tt.writes {
+			b.Write([]byte(s))
+		}
+		if got := b.String(); got != tt.want {
+			t.Errorf("tail of %q = %q; want %q", tt.writes, got, tt.want)
+		}
 	}
 }
 

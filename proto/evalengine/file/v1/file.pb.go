@@ -292,10 +292,12 @@ func (x *SuiteFile) GetSha256() string {
 type Component struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// host, provisioner or scorer.
-	Kind          string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Version       string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
-	Sha256        string `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	Kind    string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Name    string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	Sha256  string `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// The major of the plugin protocol that was spoken; none for a scorer.
+	Protocol      int32 `protobuf:"varint,5,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -358,6 +360,13 @@ func (x *Component) GetSha256() string {
 	return ""
 }
 
+func (x *Component) GetProtocol() int32 {
+	if x != nil {
+		return x.Protocol
+	}
+	return 0
+}
+
 // trial.json: one finished trial.
 type TrialRecord struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -387,8 +396,13 @@ type TrialRecord struct {
 	ToolsDigest string            `protobuf:"bytes,21,opt,name=tools_digest,json=toolsDigest,proto3" json:"tools_digest,omitempty"`
 	Versions    map[string]string `protobuf:"bytes,22,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// SHA-256 of every other file of the trial's folder, by name.
-	Files         map[string]string `protobuf:"bytes,23,rep,name=files,proto3" json:"files,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Pages         []*v1.Page        `protobuf:"bytes,24,rep,name=pages,proto3" json:"pages,omitempty"`
+	Files map[string]string `protobuf:"bytes,23,rep,name=files,proto3" json:"files,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Only where a record is shown with a later verdict; never in the file.
+	Rescored *Rescored `protobuf:"bytes,24,opt,name=rescored,proto3" json:"rescored,omitempty"`
+	// How far the agent was kept from what is not its own: full, files (its /proc
+	// shows other processes) or none; empty without an agent program.
+	Isolation     string     `protobuf:"bytes,25,opt,name=isolation,proto3" json:"isolation,omitempty"`
+	Pages         []*v1.Page `protobuf:"bytes,26,rep,name=pages,proto3" json:"pages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -584,9 +598,307 @@ func (x *TrialRecord) GetFiles() map[string]string {
 	return nil
 }
 
+func (x *TrialRecord) GetRescored() *Rescored {
+	if x != nil {
+		return x.Rescored
+	}
+	return nil
+}
+
+func (x *TrialRecord) GetIsolation() string {
+	if x != nil {
+		return x.Isolation
+	}
+	return ""
+}
+
 func (x *TrialRecord) GetPages() []*v1.Page {
 	if x != nil {
 		return x.Pages
+	}
+	return nil
+}
+
+type Rescored struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	ScoredAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=scored_at,json=scoredAt,proto3" json:"scored_at,omitempty"`
+	// How often it was scored again.
+	Times int32 `protobuf:"varint,3,opt,name=times,proto3" json:"times,omitempty"`
+	// The record's own verdict.
+	First         *Verdict `protobuf:"bytes,4,opt,name=first,proto3" json:"first,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rescored) Reset() {
+	*x = Rescored{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rescored) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rescored) ProtoMessage() {}
+
+func (x *Rescored) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rescored.ProtoReflect.Descriptor instead.
+func (*Rescored) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Rescored) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Rescored) GetScoredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ScoredAt
+	}
+	return nil
+}
+
+func (x *Rescored) GetTimes() int32 {
+	if x != nil {
+		return x.Times
+	}
+	return 0
+}
+
+func (x *Rescored) GetFirst() *Verdict {
+	if x != nil {
+		return x.First
+	}
+	return nil
+}
+
+type Verdict struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rescore that it is of; absent for the record's own.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Status        string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	Cause         string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Verdict) Reset() {
+	*x = Verdict{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Verdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Verdict) ProtoMessage() {}
+
+func (x *Verdict) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
+func (*Verdict) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Verdict) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Verdict) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Verdict) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *Verdict) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// scores/<id>.json of a trial: a later verdict from the same evidence.
+type Rescore struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Schema int32                  `protobuf:"varint,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	// The same for all trials that were scored in one go.
+	Id  string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	Run string `protobuf:"bytes,3,opt,name=run,proto3" json:"run,omitempty"`
+	// story.variant.host.rN
+	Trial    string                 `protobuf:"bytes,4,opt,name=trial,proto3" json:"trial,omitempty"`
+	ScoredAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=scored_at,json=scoredAt,proto3" json:"scored_at,omitempty"`
+	Replaces *Verdict               `protobuf:"bytes,6,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	// The suite that it was scored by.
+	Files    []*SuiteFile  `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
+	Status   string        `protobuf:"bytes,8,opt,name=status,proto3" json:"status,omitempty"`
+	Cause    string        `protobuf:"bytes,9,opt,name=cause,proto3" json:"cause,omitempty"`
+	Reason   string        `protobuf:"bytes,10,opt,name=reason,proto3" json:"reason,omitempty"`
+	Scores   []*v1.Score   `protobuf:"bytes,11,rep,name=scores,proto3" json:"scores,omitempty"`
+	Findings []*v1.Finding `protobuf:"bytes,12,rep,name=findings,proto3" json:"findings,omitempty"`
+	// Of the engine and the scorer modules.
+	Versions      map[string]string `protobuf:"bytes,13,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rescore) Reset() {
+	*x = Rescore{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rescore) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rescore) ProtoMessage() {}
+
+func (x *Rescore) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rescore.ProtoReflect.Descriptor instead.
+func (*Rescore) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Rescore) GetSchema() int32 {
+	if x != nil {
+		return x.Schema
+	}
+	return 0
+}
+
+func (x *Rescore) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Rescore) GetRun() string {
+	if x != nil {
+		return x.Run
+	}
+	return ""
+}
+
+func (x *Rescore) GetTrial() string {
+	if x != nil {
+		return x.Trial
+	}
+	return ""
+}
+
+func (x *Rescore) GetScoredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ScoredAt
+	}
+	return nil
+}
+
+func (x *Rescore) GetReplaces() *Verdict {
+	if x != nil {
+		return x.Replaces
+	}
+	return nil
+}
+
+func (x *Rescore) GetFiles() []*SuiteFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *Rescore) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Rescore) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
+func (x *Rescore) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Rescore) GetScores() []*v1.Score {
+	if x != nil {
+		return x.Scores
+	}
+	return nil
+}
+
+func (x *Rescore) GetFindings() []*v1.Finding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *Rescore) GetVersions() map[string]string {
+	if x != nil {
+		return x.Versions
 	}
 	return nil
 }
@@ -609,7 +921,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -621,7 +933,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -634,7 +946,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Attempt) GetN() int32 {
@@ -693,7 +1005,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -705,7 +1017,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -718,7 +1030,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Counts) GetTotal() int32 {
@@ -780,7 +1092,7 @@ type Timings struct {
 
 func (x *Timings) Reset() {
 	*x = Timings{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +1104,7 @@ func (x *Timings) String() string {
 func (*Timings) ProtoMessage() {}
 
 func (x *Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +1117,7 @@ func (x *Timings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timings.ProtoReflect.Descriptor instead.
 func (*Timings) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Timings) GetStartedAt() *timestamppb.Timestamp {
@@ -876,7 +1188,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +1200,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +1213,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Target) GetName() string {
@@ -963,7 +1275,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -975,7 +1287,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -988,7 +1300,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Step) GetId() string {
@@ -1135,7 +1447,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1147,7 +1459,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1160,7 +1472,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *State) GetBefore() *structpb.Value {
@@ -1193,7 +1505,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1205,7 +1517,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1218,7 +1530,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Tool) GetServer() string {
@@ -1288,15 +1600,17 @@ type Summary struct {
 	Usage      *v1.Usage       `protobuf:"bytes,12,opt,name=usage,proto3" json:"usage,omitempty"`
 	// budget, trials, fail_fast, circuit, interrupted or store; absent where the
 	// run went through its plan.
-	Stopped       string `protobuf:"bytes,13,opt,name=stopped,proto3" json:"stopped,omitempty"`
-	StopReason    string `protobuf:"bytes,14,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
+	Stopped    string `protobuf:"bytes,13,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	StopReason string `protobuf:"bytes,14,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
+	// How many of the trials count with a later verdict than their record's own.
+	Rescored      int32 `protobuf:"varint,15,opt,name=rescored,proto3" json:"rescored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1308,7 +1622,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1321,7 +1635,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Summary) GetSchema() int32 {
@@ -1422,6 +1736,13 @@ func (x *Summary) GetStopReason() string {
 	return ""
 }
 
+func (x *Summary) GetRescored() int32 {
+	if x != nil {
+		return x.Rescored
+	}
+	return 0
+}
+
 type Tally struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Total         int32                  `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
@@ -1436,7 +1757,7 @@ type Tally struct {
 
 func (x *Tally) Reset() {
 	*x = Tally{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1448,7 +1769,7 @@ func (x *Tally) String() string {
 func (*Tally) ProtoMessage() {}
 
 func (x *Tally) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1461,7 +1782,7 @@ func (x *Tally) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tally.ProtoReflect.Descriptor instead.
 func (*Tally) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Tally) GetTotal() int32 {
@@ -1524,7 +1845,7 @@ type Arm struct {
 
 func (x *Arm) Reset() {
 	*x = Arm{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1857,7 @@ func (x *Arm) String() string {
 func (*Arm) ProtoMessage() {}
 
 func (x *Arm) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1870,7 @@ func (x *Arm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arm.ProtoReflect.Descriptor instead.
 func (*Arm) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Arm) GetStory() string {
@@ -1635,7 +1956,7 @@ type Stat struct {
 
 func (x *Stat) Reset() {
 	*x = Stat{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1647,7 +1968,7 @@ func (x *Stat) String() string {
 func (*Stat) ProtoMessage() {}
 
 func (x *Stat) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1660,7 +1981,7 @@ func (x *Stat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stat.ProtoReflect.Descriptor instead.
 func (*Stat) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Stat) GetName() string {
@@ -1782,7 +2103,7 @@ type FindingCount struct {
 
 func (x *FindingCount) Reset() {
 	*x = FindingCount{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1794,7 +2115,7 @@ func (x *FindingCount) String() string {
 func (*FindingCount) ProtoMessage() {}
 
 func (x *FindingCount) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1807,7 +2128,7 @@ func (x *FindingCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingCount.ProtoReflect.Descriptor instead.
 func (*FindingCount) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FindingCount) GetKind() string {
@@ -1879,7 +2200,7 @@ type JudgeCall struct {
 
 func (x *JudgeCall) Reset() {
 	*x = JudgeCall{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1891,7 +2212,7 @@ func (x *JudgeCall) String() string {
 func (*JudgeCall) ProtoMessage() {}
 
 func (x *JudgeCall) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1904,7 +2225,7 @@ func (x *JudgeCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgeCall.ProtoReflect.Descriptor instead.
 func (*JudgeCall) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *JudgeCall) GetId() string {
@@ -2031,12 +2352,13 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"7\n" +
 	"\tSuiteFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
-	"\x06sha256\x18\x02 \x01(\tR\x06sha256\"e\n" +
+	"\x06sha256\x18\x02 \x01(\tR\x06sha256\"\x81\x01\n" +
 	"\tComponent\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
-	"\x06sha256\x18\x04 \x01(\tR\x06sha256\"\x85\b\n" +
+	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x1a\n" +
+	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xdd\b\n" +
 	"\vTrialRecord\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x0e\n" +
@@ -2061,13 +2383,43 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x06target\x18\x14 \x01(\v2\x1a.evalengine.file.v1.TargetR\x06target\x12!\n" +
 	"\ftools_digest\x18\x15 \x01(\tR\vtoolsDigest\x12I\n" +
 	"\bversions\x18\x16 \x03(\v2-.evalengine.file.v1.TrialRecord.VersionsEntryR\bversions\x12@\n" +
-	"\x05files\x18\x17 \x03(\v2*.evalengine.file.v1.TrialRecord.FilesEntryR\x05files\x120\n" +
-	"\x05pages\x18\x18 \x03(\v2\x1a.evalengine.record.v1.PageR\x05pages\x1a;\n" +
+	"\x05files\x18\x17 \x03(\v2*.evalengine.file.v1.TrialRecord.FilesEntryR\x05files\x128\n" +
+	"\brescored\x18\x18 \x01(\v2\x1c.evalengine.file.v1.RescoredR\brescored\x12\x1c\n" +
+	"\tisolation\x18\x19 \x01(\tR\tisolation\x120\n" +
+	"\x05pages\x18\x1a \x03(\v2\x1a.evalengine.record.v1.PageR\x05pages\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a8\n" +
 	"\n" +
 	"FilesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9c\x01\n" +
+	"\bRescored\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x127\n" +
+	"\tscored_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\bscoredAt\x12\x14\n" +
+	"\x05times\x18\x03 \x01(\x05R\x05times\x121\n" +
+	"\x05first\x18\x04 \x01(\v2\x1b.evalengine.file.v1.VerdictR\x05first\"_\n" +
+	"\aVerdict\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x12\x14\n" +
+	"\x05cause\x18\x03 \x01(\tR\x05cause\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"\xba\x04\n" +
+	"\aRescore\x12\x16\n" +
+	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x10\n" +
+	"\x03run\x18\x03 \x01(\tR\x03run\x12\x14\n" +
+	"\x05trial\x18\x04 \x01(\tR\x05trial\x127\n" +
+	"\tscored_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bscoredAt\x127\n" +
+	"\breplaces\x18\x06 \x01(\v2\x1b.evalengine.file.v1.VerdictR\breplaces\x123\n" +
+	"\x05files\x18\a \x03(\v2\x1d.evalengine.file.v1.SuiteFileR\x05files\x12\x16\n" +
+	"\x06status\x18\b \x01(\tR\x06status\x12\x14\n" +
+	"\x05cause\x18\t \x01(\tR\x05cause\x12\x16\n" +
+	"\x06reason\x18\n" +
+	" \x01(\tR\x06reason\x123\n" +
+	"\x06scores\x18\v \x03(\v2\x1b.evalengine.record.v1.ScoreR\x06scores\x129\n" +
+	"\bfindings\x18\f \x03(\v2\x1d.evalengine.record.v1.FindingR\bfindings\x12E\n" +
+	"\bversions\x18\r \x03(\v2).evalengine.file.v1.Rescore.VersionsEntryR\bversions\x1a;\n" +
+	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xec\x01\n" +
 	"\aAttempt\x12\f\n" +
@@ -2139,7 +2491,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\finput_schema\x18\x04 \x01(\v2\x16.google.protobuf.ValueR\vinputSchema\x128\n" +
 	"\vannotations\x18\x05 \x01(\v2\x16.google.protobuf.ValueR\vannotations\x12\x1a\n" +
 	"\brequires\x18\x06 \x03(\tR\brequires\x12 \n" +
-	"\vdestructive\x18\a \x01(\bR\vdestructive\"\xa7\x04\n" +
+	"\vdestructive\x18\a \x01(\bR\vdestructive\"\xc3\x04\n" +
 	"\aSummary\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x14\n" +
@@ -2162,7 +2514,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05usage\x18\f \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\x12\x18\n" +
 	"\astopped\x18\r \x01(\tR\astopped\x12\x1f\n" +
 	"\vstop_reason\x18\x0e \x01(\tR\n" +
-	"stopReason\"\xfb\x01\n" +
+	"stopReason\x12\x1a\n" +
+	"\brescored\x18\x0f \x01(\x05R\brescored\"\xfb\x01\n" +
 	"\x05Tally\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x16\n" +
 	"\x06passed\x18\x02 \x01(\x05R\x06passed\x12\x16\n" +
@@ -2237,88 +2590,101 @@ func file_evalengine_file_v1_file_proto_rawDescGZIP() []byte {
 	return file_evalengine_file_v1_file_proto_rawDescData
 }
 
-var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Run)(nil),                   // 0: evalengine.file.v1.Run
 	(*SuiteFile)(nil),             // 1: evalengine.file.v1.SuiteFile
 	(*Component)(nil),             // 2: evalengine.file.v1.Component
 	(*TrialRecord)(nil),           // 3: evalengine.file.v1.TrialRecord
-	(*Attempt)(nil),               // 4: evalengine.file.v1.Attempt
-	(*Counts)(nil),                // 5: evalengine.file.v1.Counts
-	(*Timings)(nil),               // 6: evalengine.file.v1.Timings
-	(*Target)(nil),                // 7: evalengine.file.v1.Target
-	(*Step)(nil),                  // 8: evalengine.file.v1.Step
-	(*State)(nil),                 // 9: evalengine.file.v1.State
-	(*Tool)(nil),                  // 10: evalengine.file.v1.Tool
-	(*Summary)(nil),               // 11: evalengine.file.v1.Summary
-	(*Tally)(nil),                 // 12: evalengine.file.v1.Tally
-	(*Arm)(nil),                   // 13: evalengine.file.v1.Arm
-	(*Stat)(nil),                  // 14: evalengine.file.v1.Stat
-	(*FindingCount)(nil),          // 15: evalengine.file.v1.FindingCount
-	(*JudgeCall)(nil),             // 16: evalengine.file.v1.JudgeCall
-	nil,                           // 17: evalengine.file.v1.Run.VarsEntry
-	nil,                           // 18: evalengine.file.v1.TrialRecord.VersionsEntry
-	nil,                           // 19: evalengine.file.v1.TrialRecord.FilesEntry
-	nil,                           // 20: evalengine.file.v1.Tally.CausesEntry
-	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
-	(*v1.Trial)(nil),              // 22: evalengine.record.v1.Trial
-	(*v1.Score)(nil),              // 23: evalengine.record.v1.Score
-	(*v1.Finding)(nil),            // 24: evalengine.record.v1.Finding
-	(*v1.Usage)(nil),              // 25: evalengine.record.v1.Usage
-	(*v1.Page)(nil),               // 26: evalengine.record.v1.Page
-	(*v1.Fault)(nil),              // 27: evalengine.record.v1.Fault
-	(*structpb.Value)(nil),        // 28: google.protobuf.Value
+	(*Rescored)(nil),              // 4: evalengine.file.v1.Rescored
+	(*Verdict)(nil),               // 5: evalengine.file.v1.Verdict
+	(*Rescore)(nil),               // 6: evalengine.file.v1.Rescore
+	(*Attempt)(nil),               // 7: evalengine.file.v1.Attempt
+	(*Counts)(nil),                // 8: evalengine.file.v1.Counts
+	(*Timings)(nil),               // 9: evalengine.file.v1.Timings
+	(*Target)(nil),                // 10: evalengine.file.v1.Target
+	(*Step)(nil),                  // 11: evalengine.file.v1.Step
+	(*State)(nil),                 // 12: evalengine.file.v1.State
+	(*Tool)(nil),                  // 13: evalengine.file.v1.Tool
+	(*Summary)(nil),               // 14: evalengine.file.v1.Summary
+	(*Tally)(nil),                 // 15: evalengine.file.v1.Tally
+	(*Arm)(nil),                   // 16: evalengine.file.v1.Arm
+	(*Stat)(nil),                  // 17: evalengine.file.v1.Stat
+	(*FindingCount)(nil),          // 18: evalengine.file.v1.FindingCount
+	(*JudgeCall)(nil),             // 19: evalengine.file.v1.JudgeCall
+	nil,                           // 20: evalengine.file.v1.Run.VarsEntry
+	nil,                           // 21: evalengine.file.v1.TrialRecord.VersionsEntry
+	nil,                           // 22: evalengine.file.v1.TrialRecord.FilesEntry
+	nil,                           // 23: evalengine.file.v1.Rescore.VersionsEntry
+	nil,                           // 24: evalengine.file.v1.Tally.CausesEntry
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*v1.Trial)(nil),              // 26: evalengine.record.v1.Trial
+	(*v1.Score)(nil),              // 27: evalengine.record.v1.Score
+	(*v1.Finding)(nil),            // 28: evalengine.record.v1.Finding
+	(*v1.Usage)(nil),              // 29: evalengine.record.v1.Usage
+	(*v1.Page)(nil),               // 30: evalengine.record.v1.Page
+	(*v1.Fault)(nil),              // 31: evalengine.record.v1.Fault
+	(*structpb.Value)(nil),        // 32: google.protobuf.Value
 }
 var file_evalengine_file_v1_file_proto_depIdxs = []int32{
-	21, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	25, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: evalengine.file.v1.Run.files:type_name -> evalengine.file.v1.SuiteFile
 	2,  // 2: evalengine.file.v1.Run.plugins:type_name -> evalengine.file.v1.Component
 	2,  // 3: evalengine.file.v1.Run.modules:type_name -> evalengine.file.v1.Component
-	22, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
-	17, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
-	4,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
-	23, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
-	24, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
-	5,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
-	25, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
-	6,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
-	7,  // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
-	18, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
-	19, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
-	26, // 15: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
-	21, // 16: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	27, // 17: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
-	25, // 18: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
-	21, // 19: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
-	21, // 20: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
-	28, // 21: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
-	28, // 22: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
-	28, // 23: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
-	28, // 24: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
-	28, // 25: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
-	28, // 26: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
-	28, // 27: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
-	21, // 28: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
-	21, // 29: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
-	12, // 30: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
-	13, // 31: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
-	15, // 32: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
-	25, // 33: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
-	20, // 34: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
-	12, // 35: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
-	14, // 36: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
-	14, // 37: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
-	14, // 38: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
-	25, // 39: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
-	21, // 40: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
-	28, // 41: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
-	28, // 42: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
-	27, // 43: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
-	44, // [44:44] is the sub-list for method output_type
-	44, // [44:44] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	26, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
+	20, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
+	7,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
+	27, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
+	28, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
+	8,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
+	29, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
+	9,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
+	10, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
+	21, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
+	22, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
+	4,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
+	30, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
+	25, // 17: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
+	5,  // 18: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
+	25, // 19: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
+	5,  // 20: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
+	1,  // 21: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
+	27, // 22: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
+	28, // 23: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
+	23, // 24: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
+	25, // 25: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	31, // 26: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
+	29, // 27: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
+	25, // 28: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
+	25, // 29: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
+	32, // 30: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
+	32, // 31: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
+	32, // 32: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
+	32, // 33: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
+	32, // 34: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
+	32, // 35: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
+	32, // 36: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
+	25, // 37: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
+	25, // 38: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
+	15, // 39: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
+	16, // 40: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
+	18, // 41: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
+	29, // 42: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
+	24, // 43: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
+	15, // 44: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
+	17, // 45: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
+	17, // 46: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
+	17, // 47: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
+	29, // 48: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
+	25, // 49: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
+	32, // 50: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
+	32, // 51: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
+	31, // 52: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
+	53, // [53:53] is the sub-list for method output_type
+	53, // [53:53] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_file_v1_file_proto_init() }
@@ -2326,15 +2692,15 @@ func file_evalengine_file_v1_file_proto_init() {
 	if File_evalengine_file_v1_file_proto != nil {
 		return
 	}
-	file_evalengine_file_v1_file_proto_msgTypes[8].OneofWrappers = []any{}
-	file_evalengine_file_v1_file_proto_msgTypes[14].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[11].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_file_v1_file_proto_rawDesc), len(file_evalengine_file_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -29,4 +29,5 @@ variable "def" {
   type    = number
   default = "x"  # ERROR: wrong type: The default of variable "def": a number is required.
 }
+variable "FILE" { default = "x" } # ERROR: unusable name: EVALENGINE_VAR_FILE would be the value of this variable and of --var-file. Call it file.
 story "x" { prompt = "x ${var.name} ${var.count}" }

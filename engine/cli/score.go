@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evalengine/evalengine/engine"
+	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/report"
+)
+
+type scoreFlags struct {
+	suiteFlags
+	jobs   int
+	output string
+}
+
+func (a *app) scoreCommand() *cobra.Command {
+	f := &scoreFlags{}
+	cmd := &cobra.Command{
+		Use:   "score RUN [SUITE...]",
+		Short: "Score the trials of a run again, from what they left",
+		Long: `Score stored trials again, by the run's own suite or by a changed one: no agent and
+no target is started. Records are never changed; each new verdict is kept beside its
+record as scores/<id>.json, says which one it replaces, and counts from then on.
+
+Exit codes are those of run.`,
+		Example: "  evalengine score latest suite.hcl",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.score(a, cmd, args[0], args[1:]) },
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.vars, "var", nil, "set a variable of SUITE: name=value (repeatable; default: as the run had it)")
+	fl.StringArrayVar(&f.varFiles, "var-file", nil, "read variables of SUITE from this file of NAME = VALUE lines (repeatable)")
+	fl.IntVarP(&f.jobs, "jobs", "j", max(2, runtime.NumCPU()), "how many trials are scored at once")
+	fl.StringVarP(&f.output, "output", "o", "", "also write the summary to this file; the ending chooses the format (.json, .txt)")
+	return cmd
+}
+
+func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []string) error {
+	switch {
+	case f.jobs < 1:
+		return fmt.Errorf("--jobs %d: give a number from 1", f.jobs)
+	case len(paths) == 0 && (len(f.vars) > 0 || len(f.varFiles) > 0):
+		return errors.New("--var and --var-file are for a SUITE; the run's own has the values that it was run with")
+	}
+	vars, err := parseVars(f.vars)
+	if err != nil {
+		return err
+	}
+	write, err := writerFor(f.output)
+	if err != nil {
+		return err
+	}
+	store, err := engine.OpenStore(a.store)
+	if err != nil {
+		return err
+	}
+	e, err := a.engine(min(f.jobs, runtime.NumCPU()))
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	w := a.watch(0, f.jobs)
+	sc, err := e.Score(cmd.Context(), name, engine.ScoreOptions{
+		Store: store, Paths: paths, Vars: vars, VarFiles: f.varFiles, Concurrency: f.jobs,
+		Started: w.start, Warn: a.tellDiags, Observe: w.observe,
+	})
+	w.stop()
+	if sc == nil {
+		return err
+	}
+	if werr := a.showRun(&sc.Result, w.problems(), write); err == nil {
+		err = werr
+	}
+	a.showScoring(sc)
+	if errors.Is(err, context.Canceled) {
+		return &exitError{code: exitInterrupted, err: errors.New("interrupted; the other trials keep their verdicts")}
+	}
+	if err != nil {
+		return err
+	}
+	return verdict(sc.Summary)
+}
+
+// showScoring says what became of the verdicts.
+func (a *app) showScoring(sc *engine.Scoring) {
+	w, st := a.out, a.style(a.outFile)
+	if a.json {
+		w, st = a.err, a.style(a.errFile)
+	}
+	changed := 0
+	for _, r := range sc.Scored {
+		if r.Replaced.Status != r.Record.Status {
+			changed++
+		}
+	}
+	fmt.Fprintf(w, "%s scored again as %s, %s\n", report.Count(len(sc.Scored), "trial", "trials"), sc.ID, report.Count(changed, "verdict changed", "verdicts changed"))
+	for _, r := range sc.Scored {
+		if r.Replaced.Status != r.Record.Status {
+			showChange(w, r.Record, r.Replaced, st)
+		}
+	}
+	for _, l := range sc.Left {
+		fmt.Fprintf(w, "  %s  stays as it was: %s\n", l.Trial, report.Line(l.Why.Error(), 200))
+	}
+}
+
+func showChange(w io.Writer, rec *eval.Record, was eval.Verdict, st report.Style) {
+	fmt.Fprintf(w, "  was %s: %s\n", was.Status, report.TrialLine(rec, st))
+}
