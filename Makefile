@@ -45,9 +45,15 @@ test: build npm-test lint
 	EVALENGINE_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -timeout $(TIMEOUT) ./...
 
 # A package at a time: under the detector those with deadlines would otherwise
-# get in each other's way.
+# get in each other's way. The programs that tests start are built with the
+# detector too; a race in any process of theirs is written to RACES.
+RACE  := $(CURDIR)/$(BIN)/race
+RACES := $(RACE)/races
 race: build npm-test
-	EVALENGINE_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -race -p 1 -timeout 60m ./...
+	@mkdir -p $(RACE) $(RACES) && rm -f $(RACES)/*
+	$(GO) build -race $(GOFLAGS_) -o $(RACE)/ . ./plugins/evalengine-... ./examples/sitebuilder ./examples/scripted-model
+	EVALENGINE_TEST_BIN=$(RACE) GORACE="halt_on_error=1 exitcode=66 log_path=$(RACES)/race" $(GO) test -race -p 1 -timeout 60m ./...; \
+	  code=$$?; cat $(RACES)/* 2>/dev/null && exit 1; exit $$code
 
 # The real agent command lines and MCP servers that the tests drive.
 npm-test: $(NPMTEST)/node_modules/.installed

@@ -66,7 +66,9 @@ func (e *Engine) Resume(ctx context.Context, name string, o RunOptions) (*Result
 	if err := r.keepFinished(); err != nil {
 		return nil, err
 	}
-	if err := r.scoreSettled(ctx); err != nil {
+	if err := r.scoreSettled(ctx); isStore(err) {
+		return r.conclude(ctx, "", "", err)
+	} else if err != nil {
 		return nil, err
 	}
 	return r.execute(ctx)
@@ -109,7 +111,7 @@ func (r *run) keepFinished() error {
 	}
 	for _, t := range r.p.Trials {
 		if err := r.ledger.Supersede(t.ID()); err != nil {
-			return &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
+			return storeFault(err)
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ func spend(b testing.TB, bin, cache string, args ...string) (time.Duration, int6
 	b.Helper()
 	cmd := exec.Command(filepath.Join(bin, "evalengine"), args...)
 	cmd.Dir = b.TempDir()
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "EVALENGINE_CACHE=" + cache}
+	cmd.Env = environ("PATH="+os.Getenv("PATH"), "HOME="+cmd.Dir, "EVALENGINE_CACHE="+cache)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		b.Fatalf("evalengine %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -29,7 +29,7 @@ func spend(b testing.TB, bin, cache string, args ...string) (time.Duration, int6
 // benchRun returns what runs n trials of examples/bench, with the modules
 // compiled.
 func benchRun(b *testing.B) func(n int) (time.Duration, int64) {
-	bin, cache := programs(b), b.TempDir()
+	bin, cache := programs(b), compiled(b, b.TempDir())
 	suite := filepath.Join(root(b), "examples", "bench", "suite.hcl")
 	run := func(n int) (time.Duration, int64) {
 		return spend(b, bin, cache, "run", suite, "-k", strconv.Itoa(n), "--no-progress", "-j", "2")

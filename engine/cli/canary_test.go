@@ -275,10 +275,10 @@ func TestCanaries(t *testing.T) {
 	run := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(programs(t), "evalengine"), args...)
 		cmd.Dir = dir
-		cmd.Env = []string{"PATH=" + filepath.Dir(npmtest.Bin(t, "claude")) + string(os.PathListSeparator) + os.Getenv("PATH"),
-			"HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp"), "EVALENGINE_CACHE=" + filepath.Join(dir, "cache"),
-			"EVALENGINE_PLUGIN_PATH=" + plugins, "AGENT_KEY=" + agentCanary, "TARGET_KEY=" + targetCanary, "MODEL_KEY=" + modelCanary,
-			"EVALENGINE_VAR_pass=" + variableCanary}
+		cmd.Env = environ("PATH="+filepath.Dir(npmtest.Bin(t, "claude"))+string(os.PathListSeparator)+os.Getenv("PATH"),
+			"HOME="+filepath.Join(dir, "home"), "TMPDIR="+filepath.Join(dir, "tmp"), "EVALENGINE_CACHE="+filepath.Join(dir, "cache"),
+			"EVALENGINE_PLUGIN_PATH="+plugins, "AGENT_KEY="+agentCanary, "TARGET_KEY="+targetCanary, "MODEL_KEY="+modelCanary,
+			"EVALENGINE_VAR_pass="+variableCanary)
 		return cmd
 	}
 	// The run is killed while an agent is under way that has told all.

@@ -100,7 +100,7 @@ story "jargon" {
 	}
 	cmd := exec.Command(filepath.Join(programs(t), "evalengine"), "run", "suite.hcl")
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + path, "HOME=" + dir, "EVALENGINE_PLUGIN_PATH=" + plugins}
+	cmd.Env = environ("PATH="+path, "HOME="+dir, "EVALENGINE_PLUGIN_PATH="+plugins)
 	out, _ := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(out), "SHA-256") {
 		t.Errorf("exit code %d with a wrong digest pinned:\n%s", cmd.ProcessState.ExitCode(), out)
@@ -169,7 +169,7 @@ func TestShim(t *testing.T) {
 	defer g.Close()
 	e := g.Endpoints()[0]
 	cmd := exec.CommandContext(ctx, e.Shim[0], e.Shim[1:]...)
-	cmd.Env = []string{eval.ShimTokenEnv + "=" + e.Token}
+	cmd.Env = environ(eval.ShimTokenEnv + "=" + e.Token)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

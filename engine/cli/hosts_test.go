@@ -79,8 +79,8 @@ func startIn(t *testing.T, plugins, path string, files map[string]string, args .
 	}
 	cmd := exec.Command(filepath.Join(bin, "evalengine"), args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + path, "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp"),
-		"EVALENGINE_CACHE=" + filepath.Join(dir, "cache"), "EVALENGINE_PLUGIN_PATH=" + plugins, "ANTHROPIC_API_KEY=" + canary, "OPENAI_API_KEY=" + canary}
+	cmd.Env = environ("PATH="+path, "HOME="+filepath.Join(dir, "home"), "TMPDIR="+filepath.Join(dir, "tmp"),
+		"EVALENGINE_CACHE="+compiled(t, filepath.Join(dir, "cache")), "EVALENGINE_PLUGIN_PATH="+plugins, "ANTHROPIC_API_KEY="+canary, "OPENAI_API_KEY="+canary)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

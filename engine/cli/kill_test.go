@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -14,11 +15,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/detector"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
 )
 
-// killPoints is how often the kill test kills a run.
-const killPoints = 100
+// kills is how often the kill tests kill a run: EVALENGINE_KILLS, or 100 times.
+func kills(t *testing.T) int {
+	t.Helper()
+	given := os.Getenv("EVALENGINE_KILLS")
+	if given == "" {
+		return 100 / detector.Slower
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 2 {
+		t.Fatalf("EVALENGINE_KILLS=%q: want a number from 2", given)
+	}
+	return n
+}
 
 // A run that is killed at any moment loses no finished trial and doubles none;
 // resume, killed as well, finishes the rest.
@@ -26,7 +39,7 @@ func TestKillAndResume(t *testing.T) {
 	bin := filepath.Join(programs(t), "evalengine")
 	suite := filepath.Join(root(t), "examples", "quickstart", "suite.hcl")
 	args := []string{"run", suite, "--story", "cms-collection", "--story", "headline-fix", "--story", "move-hero", "-k", "2", "-j", "3"}
-	cache, seed := t.TempDir(), rand.Uint64()
+	cache, seed := compiled(t, t.TempDir()), rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 
@@ -45,7 +58,7 @@ func TestKillAndResume(t *testing.T) {
 		t.Fatalf("the whole run has %d trials; want 12", len(want))
 	}
 	var killed, resumed, kept, scored int
-	for tries := 0; killed < killPoints && tries < 3*killPoints; tries++ {
+	for tries := 0; killed < kills(t) && tries < 3*kills(t); tries++ {
 		dir := t.TempDir()
 		k := kill(t, inFolder(t, bin, cache, dir, args...), time.Duration(random.Int64N(int64(length))))
 		if k {
@@ -102,8 +115,8 @@ func TestKillAndResume(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs and %d resumes killed, %d finished trials kept, %d trials scored from what they left", killed, resumed, kept, scored)
-	if killed < killPoints/2 || kept == 0 {
-		t.Errorf("%d runs were killed; want %d, or half of them on a busy machine", killed, killPoints)
+	if killed < kills(t)/2 || kept == 0 {
+		t.Errorf("%d runs were killed; want %d, or half of them on a busy machine", killed, kills(t))
 	}
 }
 
@@ -114,7 +127,7 @@ func inFolder(t *testing.T, bin, cache, dir string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(bin, args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + filepath.Join(dir, "tmp"), "EVALENGINE_CACHE=" + cache}
+	cmd.Env = environ("PATH="+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+filepath.Join(dir, "tmp"), "EVALENGINE_CACHE="+cache)
 	return cmd
 }
 

@@ -47,13 +47,18 @@ func command(t *testing.T, suite string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(filepath.Join(programs(t), "evalengine"), args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + filepath.Join(dir, "tmp"), "EVALENGINE_CACHE=" + filepath.Join(dir, "cache"), "TERM=xterm"}
+	cmd.Env = environ("PATH="+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+filepath.Join(dir, "tmp"), "EVALENGINE_CACHE="+compiled(t, filepath.Join(dir, "cache")), "TERM=xterm")
 	return cmd
 }
 
 func summaryOf(t *testing.T, dir string) eval.Summary {
 	t.Helper()
-	files, _ := filepath.Glob(filepath.Join(dir, ".evalengine", "runs", "*", "summary.json"))
+	return summaryIn(t, filepath.Join(dir, ".evalengine"))
+}
+
+func summaryIn(t *testing.T, store string) eval.Summary {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(store, "runs", "*", "summary.json"))
 	if len(files) != 1 {
 		t.Fatalf("summaries: %v; want one", files)
 	}

@@ -6,11 +6,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/evalengine/evalengine/engine/internal/detector"
+	"github.com/evalengine/evalengine/plugins/host"
 )
 
 // built builds every program once for all tests of the package.
@@ -19,7 +23,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), ".", "./plugins/evalengine-...", "./examples/scripted-model", "./examples/sitebuilder")
+	cmd := exec.Command("go", "build", "-race="+strconv.FormatBool(detector.On), "-o", dir+string(filepath.Separator), ".", "./plugins/evalengine-...", "./examples/scripted-model", "./examples/sitebuilder")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("building the programs: %w\n%s", err, out)
@@ -28,7 +32,16 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == countedProgram {
+		host.Serve(counted{})
+		return
+	}
 	code := m.Run()
+	if detector.On {
+		if dir, err := shared(); err == nil {
+			os.RemoveAll(dir)
+		}
+	}
 	if os.Getenv("EVALENGINE_TEST_BIN") == "" {
 		if dir, _ := built(); dir != "" {
 			os.RemoveAll(dir)
@@ -51,6 +64,30 @@ func programs(t testing.TB) string {
 	return dir
 }
 
+// shared is the one cache of all tests under the race detector, where compiling
+// the modules takes a minute.
+var shared = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "evalengine-test-cache-") })
+
+// compiled returns the folder of compiled modules for a test: its own, which is
+// empty, where that takes no time.
+func compiled(t testing.TB, own string) string {
+	t.Helper()
+	if !detector.On {
+		return own
+	}
+	dir, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// environ is what a program under test sees: what it is given, and what the race
+// detector needs where the tests are built with it.
+func environ(given ...string) []string {
+	return append(given, detector.Environ(os.Environ())...)
+}
+
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.Abs("../..")
@@ -66,7 +103,7 @@ func root(t testing.TB) string {
 //	code N COMMAND...   runs the command and wants its exit code
 //	match FILE REGEXP   wants a file to match, with the glob of a run's folder
 func TestScript(t *testing.T) {
-	bin, cache := programs(t), t.TempDir()
+	bin, cache := programs(t), compiled(t, t.TempDir())
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireUniqueNames:  true,
@@ -88,6 +125,10 @@ func TestScript(t *testing.T) {
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			env.Setenv("HOME", home)
 			env.Setenv("EVALENGINE_CACHE", cache)
+			for _, kv := range environ() {
+				name, value, _ := strings.Cut(kv, "=")
+				env.Setenv(name, value)
+			}
 			env.Setenv("EXAMPLES", filepath.Join(root(t), "examples"))
 			return nil
 		},

@@ -21,6 +21,7 @@ const maxLine = 32 << 20
 type launch struct {
 	command agentproc.Command
 	names   agentout.Names
+	config  string // CLAUDE_CONFIG_DIR
 	// secrets are taken out of what is told to people.
 	secrets []string
 }
@@ -31,7 +32,7 @@ func prepare(spec eval.SessionSpec, cfg config) (launch, error) {
 	for _, e := range spec.Servers {
 		servers = append(servers, e.Name)
 	}
-	l := launch{names: agentout.NewNames(servers, "-")}
+	l := launch{names: agentout.NewNames(servers, "-"), config: configDir(spec)}
 	files, err := writeFiles(spec, cfg, l.names)
 	if err == nil {
 		err = l.names.Keep(spec.RawDir)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	fakeInit = `{"type":"system","subtype":"init","mcp_servers":[{"name":"cms","status":"%s"}],"claude_code_version":"9.9.9"}`
+	fakeInit = `{"type":"system","subtype":"init","session_id":"0123456789abcdef","mcp_servers":[{"name":"cms","status":"%s"}],"claude_code_version":"9.9.9"}`
 	fakeDone = `{"type":"result","subtype":"success","is_error":false,"result":"answer %d","usage":{"input_tokens":10,"output_tokens":1}}`
 	fakeStop = `{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming","usage":{"input_tokens":7,"output_tokens":1}}`
 )
@@ -93,10 +94,31 @@ func fakeTurn(mode string, n int, prompt string) {
 		if n == 1 {
 			fmt.Printf(fakeDone+"\n", n)
 		}
+	case "stops writing":
+		fakeSessionFiles()
+		os.Exit(0)
 	case "no server":
 	default:
 		fakeSay(n, `{"type":"text","text":`+string(mustJSON(prompt))+`}`)
 		fmt.Printf(fakeDone+"\n", n)
+	}
+}
+
+// fakeSessionFiles writes what the output then lacks: a call of a sub-agent's.
+func fakeSessionFiles() {
+	dir := filepath.Join(os.Getenv("CLAUDE_CONFIG_DIR"), "projects", "-work")
+	for name, text := range map[string]string{
+		"0123456789abcdef.jsonl": `{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"k1","name":"Task","input":{}}]}}` + "\n",
+		"0123456789abcdef/subagents/agent-x.jsonl": `{"type":"assistant","isSidechain":true,"message":{"id":"m2","content":[{"type":"tool_use","id":"t1","name":"mcp__cms__publish","input":{}}]}}` + "\n" +
+			`{"type":"user","isSidechain":true,"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}` + "\n" + `{"type":"assistant","mess`,
+		"0123456789abcdef/subagents/agent-x.meta.json": `{"toolUseId":"k1"}`,
+		"0123456789abcdef/subagents/agent-y.jsonl":     `{"type":"assistant","message":{"id":"m3","content":[{"type":"text","text":"hm"}]}}` + "\n",
+		"fedcba9876543210.jsonl":                       `{"type":"assistant","message":{"id":"m9","content":[{"type":"text","text":"another session"}]}}` + "\n",
+	} {
+		path := filepath.Join(dir, name)
+		if os.MkdirAll(filepath.Dir(path), 0o755) != nil || os.WriteFile(path, []byte(text), 0o644) != nil {
+			os.Exit(7)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ const longSilence = 2 * time.Minute
 // session is one process that is given prompt after prompt.
 type session struct {
 	quiet time.Duration // silence that is worth a note
+	kept  *kept
 
 	proc   *agentproc.Process
 	parser *stream.Parser
@@ -49,6 +50,7 @@ var _ eval.Session = (*session)(nil)
 func newSession(ctx context.Context, proc *agentproc.Process, l launch, cfg config) *session {
 	s := &session{
 		quiet: longSilence,
+		kept:  &kept{dir: l.config},
 		proc:  proc, parser: stream.New(l.names), hide: hider(l.secrets), max: cfg.MaxTurns,
 		lines: make(chan agentproc.Line), closing: make(chan struct{}), read: make(chan struct{}),
 	}
@@ -110,6 +112,7 @@ func (s *session) Turn(ctx context.Context, prompt string, emit func(eval.Event)
 	s.write(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": literal(prompt)}})
 	end := s.follow(ctx)
 	end.Stderr = s.proc.Stderr()
+	s.kept.each(s.parser.Session(), s.parser.Recorded)
 	s.responses += s.parser.Responses()
 	r, err := s.parser.Result(end)
 	r.Detail = s.hide.Replace(r.Detail)
@@ -159,27 +162,31 @@ func (s *session) follow(ctx context.Context) stream.End {
 	var end stream.End
 	var late <-chan time.Time
 	done := ctx.Done()
+	heard := time.Now()
+	hear := func() {
+		if silent := time.Since(heard); silent >= s.quiet {
+			s.parser.Quiet(silent)
+		}
+		heard = time.Now()
+	}
 	stop := func(why stream.Stop) {
+		hear()
 		end.Stop = why
 		s.interrupt()
 		t := time.NewTimer(grace)
 		late = t.C
 	}
-	heard := time.Now()
 	for {
 		select {
 		case l, ok := <-s.lines:
 			if !ok {
+				hear()
 				s.over = true
 				exit := s.proc.Wait()
 				end.Exit = &exit
 				return end
 			}
-			now := time.Now()
-			if silent := now.Sub(heard); silent >= s.quiet {
-				s.parser.Quiet(silent)
-			}
-			heard = now
+			hear()
 			s.parser.Line(l)
 			switch {
 			case s.parser.Ended():

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,38 @@ func TestEnds(t *testing.T) {
 				t.Errorf("usage = %+v; want at least the 7 tokens that the program told of", r.Usage)
 			}
 		})
+	}
+}
+
+// What the output lacks is taken from the session files, once; they do not end the
+// turn.
+func TestSessionFiles(t *testing.T) {
+	sess := start(t, t.Context(), fakeSpec(t, "stops writing", nil))
+	var tr transcript
+	r, err := sess.Turn(t.Context(), "go", tr.emit)
+	if got := verdict(r, err); got != "fault no_terminal, trial" {
+		t.Errorf("verdict = %q (%v)", got, err)
+	}
+	var got []string
+	for _, s := range tr.steps {
+		got = append(got, fmt.Sprintf("%s %s<%s", s.Kind, s.Tool, s.Parent))
+	}
+	want := []string{"tool_call Task<", "tool_call publish<k1", "tool_result <k1", "message <agent-y"}
+	if !slices.Equal(got, want) {
+		t.Errorf("steps = %q; want %q", got, want)
+	}
+}
+
+// A silence that lasts to the end is noted too.
+func TestSilenceToTheEnd(t *testing.T) {
+	sess := start(t, t.Context(), fakeSpec(t, "hangs", nil))
+	sess.(*session).quiet = 200 * time.Millisecond
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	var tr transcript
+	r, err := sess.Turn(ctx, "go", tr.emit)
+	if got := strings.Join(tr.warnings, "\n"); verdict(r, err) != "timeout" || !strings.Contains(got, "the agent was silent for ") {
+		t.Errorf("%s, warnings %q", verdict(r, err), got)
 	}
 }
 

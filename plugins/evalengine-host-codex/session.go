@@ -37,8 +37,9 @@ type session struct {
 	max    int // turns of the model, 0 for no limit
 
 	turns     int
-	responses int   // in the turns before
-	read      int64 // of the session file
+	responses int              // in the turns before
+	read      int64            // of the session file
+	below     map[string]int64 // of those of sub-agents, by thread
 	closed    bool
 }
 
@@ -121,8 +122,16 @@ func (s *session) follow(ctx context.Context, proc *agentproc.Process, prompt st
 		_, _ = proc.Write([]byte(prompt))
 		proc.CloseStdin()
 	}()
+	heard := time.Now()
+	hear := func() {
+		if silent := time.Since(heard); silent >= s.quiet {
+			s.parser.Quiet(silent)
+		}
+		heard = time.Now()
+	}
 	stop := func(why stream.Stop) {
 		if end.Stop == stream.StopNone {
+			hear()
 			end.Stop = why
 			proc.Stop()
 		}
@@ -130,21 +139,17 @@ func (s *session) follow(ctx context.Context, proc *agentproc.Process, prompt st
 	done, over := ctx.Done(), s.over
 	var late <-chan time.Time
 	checked := 0
-	heard := time.Now()
 	for {
 		select {
 		case l, ok := <-lines:
 			if !ok {
+				hear()
 				end.Exit = proc.Wait()
 				end.Stderr = proc.Stderr()
 				proc.Close()
 				return end
 			}
-			now := time.Now()
-			if silent := now.Sub(heard); silent >= s.quiet {
-				s.parser.Quiet(silent)
-			}
-			heard = now
+			hear()
 			s.parser.Line(l)
 			if late == nil && s.parser.Ended() {
 				t := time.NewTimer(s.exit)
@@ -188,8 +193,9 @@ func (s *session) result(ctx context.Context, end stream.End) (eval.TurnResult, 
 			s.parser.Fill(&t)
 		}
 	}
+	s.fillBelow()
 	r, err := s.parser.Result(end)
-	s.responses += r.Usage.Turns
+	s.responses += r.Usage.Turns - s.parser.Below()
 	r.Detail = s.hide.Replace(r.Detail)
 	var f *eval.Fault
 	switch {
@@ -202,6 +208,21 @@ func (s *session) result(ctx context.Context, end stream.End) (eval.TurnResult, 
 		return r, f
 	}
 	return r, err
+}
+
+// fillBelow adds what sub-agents did.
+func (s *session) fillBelow() {
+	for _, th := range rollout.Below(s.launch.home, s.parser.Thread()) {
+		t, err := rollout.Read(th.Path, s.below[th.ID])
+		if err != nil {
+			continue
+		}
+		if s.below == nil {
+			s.below = map[string]int64{}
+		}
+		s.below[th.ID] = t.End
+		s.parser.FillSub(th.ID, &t)
+	}
 }
 
 // Close implements [eval.Session]. Between turns there is nothing to end.

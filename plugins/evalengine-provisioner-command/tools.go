@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,6 +112,8 @@ func (m *messages) Read(b []byte) (int, error) {
 		}
 		if isMessage(line) {
 			m.rest = line
+		} else {
+			m.rest = shared(line)
 		}
 	}
 	n := copy(b, m.rest)
@@ -125,6 +128,29 @@ func isMessage(line []byte) bool {
 	}
 	var list []json.RawMessage
 	return json.Unmarshal(line, &m) == nil && m.Version != "" || json.Unmarshal(line, &list) == nil && len(list) > 0
+}
+
+// shared returns the messages that share a line with something else, such as a
+// banner that did not end its own, each on a line.
+func shared(line []byte) []byte {
+	var out []byte
+	for range 32 {
+		i := bytes.Index(line, []byte(`{"`))
+		if i < 0 {
+			break
+		}
+		line = line[i:]
+		var v json.RawMessage
+		if json.NewDecoder(bytes.NewReader(line)).Decode(&v) != nil {
+			line = line[1:]
+			continue
+		}
+		line = line[len(v):]
+		if isMessage(v) {
+			out = append(append(out, v...), '\n')
+		}
+	}
+	return out
 }
 
 // line reads one line; of one that is too long, an error.

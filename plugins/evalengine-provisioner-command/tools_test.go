@@ -15,6 +15,8 @@ func TestMessagesWithoutNoise(t *testing.T) {
 		{"Listening on stdio...\n" + message + "\n", message + "\n"},
 		{`{"level":"info","msg":"up"}` + "\n\n" + message + "\r\n", message + "\r\n"},
 		{"{info} up\n[note] up\n[]\n" + message + "\n", message + "\n"},
+		{"Listening {stdio}... " + message + message + " ok\n", message + "\n" + message + "\n"},
+		{`{"level":"info"} {"x` + message + "\n", message + "\n"},
 		{"[" + message + "]\n", "[" + message + "]\n"},
 	} {
 		got, err := io.ReadAll(&messages{r: bufio.NewReader(strings.NewReader(tt.in))})

@@ -27,8 +27,14 @@ func expected(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 	if len(patterns) > limit {
 		return scorer.Result{}, errors.New("tools must not name more than 1,000 calls")
 	}
+	l := calls.New(in)
+	for _, pattern := range patterns {
+		if err := l.Resolve(pattern); err != nil {
+			return scorer.Result{}, err
+		}
+	}
 	var hits []calls.Hit
-	for _, h := range calls.New(in).Find(calls.Filter{Pattern: "*", Main: p.String("scope") == "main"}) {
+	for _, h := range l.Find(calls.Filter{Pattern: "*", Main: p.String("scope") == "main"}) {
 		if !matchesAny(ignore, h.Server, h.Tool) {
 			hits = append(hits, h)
 		}

@@ -146,14 +146,18 @@ func TestArguments(t *testing.T) {
 		call c9 cms/cut {"name":"Rec | cut
 		call c10 cms/string "plain"
 		call c11 cms/absent
+		call c12 cms/gluedtext "{\"a\":1}{\"b\":2}"
+		call c13 cms/opentext "{\"a\":"
 	`, `
 		cms/null schema={"type":"object","properties":{"a":{}}}
 		cms/needs schema={"type":"object","required":["a"]}
 	`)
-	in.Tools = append(in.Tools, steptest.Tools("cms/glued\ncms/open\ncms/twice\ncms/list\ncms/create\ncms/cut\ncms/string\ncms/absent\ncms/other")...)
+	in.Tools = append(in.Tools, steptest.Tools("cms/glued\ncms/open\ncms/twice\ncms/list\ncms/create\ncms/cut\ncms/string\ncms/absent\ncms/other\ncms/gluedtext\ncms/opentext")...)
 	check(t, in, []row{
 		{"arguments", `{"tool":"glued","value":{"a":1}}`, "fail", `s1: unparsable arguments: {"a":1}{"b":2}`, "s1"},
 		{"arguments", `{"tool":"open","value":{}}`, "fail", `s2: unparsable arguments: {"a":`, "s2"},
+		{"arguments", `{"tool":"gluedtext","value":{"a":1}}`, "fail", `s12: unparsable arguments: {"a":1}{"b":2}`, "s12"},
+		{"arguments", `{"tool":"opentext","match":"contains","value":"a"}`, "fail", `s13: unparsable arguments: {"a":`, "s13"},
 		{"arguments", `{"tool":"twice","value":{"a":1},"match":"exact"}`, "pass", "matched by s3 (the arguments are a JSON string of JSON, decoded once)", "s3"},
 		{"arguments", `{"tool":"twice","value":{"a":2}}`, "fail", "s3: got 1 at /a, want 2 (the arguments are a JSON string of JSON, decoded once)", "s3"},
 		{"arguments", `{"tool":"null","value":{},"match":"exact"}`, "pass", "matched by s4", "s4"},
@@ -242,6 +246,11 @@ func TestExpected(t *testing.T) {
 	for _, tt := range tests {
 		check(t, trial(tt.steps, ""), []row{{"expected", `{"tools":` + tt.tools + `}`, tt.verdict, tt.reason, tt.evidence}})
 	}
+	check(t, trial("call c1 stage/search {}\nok c1 x", "prod/search\nstage/search"), []row{
+		{"expected", `{"tools":["search"]}`, "error", `tool "search" is ambiguous: write prod/search or stage/search, or */search for any of them`, ""},
+		{"expected", `{"tools":["serch"]}`, "error", `tool "serch" is not offered by the target (closest: prod/search); a tool of the host's own is written /serch`, ""},
+		{"expected", `{"tools":["*/search"]}`, "1", "1 of 1 expected call made, 0 other calls", "s1"},
+	})
 	check(t, trial(xx, ""), []row{{"expected", `{"tools":[],"ignore":["x"]}`, "1", "0 of 0 expected calls made, 0 other calls", ""}})
 	out := scorertest.One(t, trial(xx, ""), "expected", `{"tools":["x"]}`)
 	if out.Raw == nil || *out.Raw != 1 || out.Unit != "calls" {
@@ -251,11 +260,17 @@ func TestExpected(t *testing.T) {
 
 const tooLarge = "Error: result (179,889 characters) exceeds maximum allowed tokens. Output has been saved to /tmp/x.txt"
 
+const persisted = "<persisted-output>\\nOutput too large (71 KB). Full output saved to: /tmp/x.txt"
+
 // A result that the host replaced is not the tool's error, and not visible.
 func TestHostTruncatedResult(t *testing.T) {
 	in := trial("call a cms/export {}\nok a "+tooLarge+"\ncall b cms/export {}\nerror b "+tooLarge, "cms/export")
 	check(t, in, []row{
 		{"result", `{"tool":"export","match":"contains","value":"home"}`, "skip", "not visible to the agent: the host kept the result of s1 from it (Error: result (179,889 characters) exceeds maximum allowed tokens. Output has been saved to /tmp/x.t…)", ""},
+		{"no_errors", `{"hidden":true}`, "pass", "0 failed calls", ""},
+	})
+	check(t, trial("call a cms/export {}\nraw a {\"content\":[{\"type\":\"text\",\"text\":\""+persisted+"\"}]}", "cms/export"), []row{
+		{"result", `{"tool":"export","match":"contains","value":"home"}`, "skip", "not visible to the agent: the host kept the result of s1 from it (<persisted-output> Output too large (71 KB). Full output saved to: /tmp/x.txt)", ""},
 		{"no_errors", `{"hidden":true}`, "pass", "0 failed calls", ""},
 	})
 }

@@ -147,6 +147,25 @@ func TestServersThatMisbehave(t *testing.T) {
 	}
 }
 
+// A banner that does not end its line takes no message with it, but is told of.
+func TestMessagesThatShareALine(t *testing.T) {
+	g := open(t, Options{}, TrialOptions{Servers: []eval.Server{testServer(t, "raw", "raw", "BANNER", `Listening on {stdio} {"port": `)}})
+	c := rawTo(t, g)
+	c.handshake()
+	if got := c.tool(1, "glued"); !strings.Contains(got, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`) {
+		t.Errorf("glued: got %s", got)
+	}
+	g.Close()
+	if diff := cmp.Diff([]string{"mcp_shared_line", "mcp_stdout_noise"}, kinds(g)); diff != "" {
+		t.Errorf("findings (-want +got):\n%s\n%+v", diff, g.Findings())
+	}
+	for _, f := range g.Findings() {
+		if f.Kind == "mcp_shared_line" && (f.Severity != eval.SeverityMajor || !strings.Contains(f.Text, `MCP server "raw": 3 messages`)) {
+			t.Errorf("finding %+v", f)
+		}
+	}
+}
+
 func TestServersThatDoNotStart(t *testing.T) {
 	missing := eval.Server{Name: "x", Command: "/no/such/program"}
 	for _, tt := range []struct {

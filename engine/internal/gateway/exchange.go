@@ -193,7 +193,7 @@ func (x *exchange) read() {
 		if d.Model != "" {
 			r.Model = d.Model
 		}
-		r.Usage, r.Counted, r.StopReason = d.Usage, d.Counted, d.StopReason
+		r.Usage, r.Counted, r.StopReason = d.Usage, d.Final(), d.StopReason
 		r.ErrorType, r.ErrorCode = d.ErrorType, d.ErrorCode
 		r.ErrorMessage = x.m.hide(d.ErrorMessage)
 		if d.Closed && r.Status < 300 {

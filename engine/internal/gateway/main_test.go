@@ -115,6 +115,8 @@ func rawServer() {
 			fmt.Println(`debug: about to answer`)
 			fmt.Println(`{"level":"info"}`)
 			reply(`{"content":[{"type":"text","text":"` + "a\\u0000b\\ud83d" + `"}]}`)
+		case has(`"name":"glued"`):
+			fmt.Printf(`debug {"a":1} {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}{"jsonrpc":"2.0","id":%s,"result":{"content":[]}} done`+"\n", id)
 		case has(`"name":"flood"`):
 			for i := range 2000 {
 				fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%d}}`+"\n", i)

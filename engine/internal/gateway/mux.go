@@ -27,6 +27,7 @@ type mux struct {
 	ended         sync.Once
 	wg            sync.WaitGroup
 	noise, strays count
+	glued         count // messages that share a line with something else
 
 	mu       sync.Mutex
 	sessions []*session // the one that spoke last is at the end

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 
 	"github.com/evalengine/evalengine/engine/internal/gateway/wire"
@@ -14,6 +16,9 @@ func (x *mux) line(m *wire.Message) {
 				x.s.g.log.text(x.s.cfg.Name, "", fromServer, "stdout", x.s.g.since(), m, x.s.g.hub.o.MaxRecordBytes)
 			}
 		}
+		if m.Size <= maxShared {
+			x.shared(m.Slice(m.All(), m.Size))
+		}
 		return
 	}
 	if !m.Batch {
@@ -25,6 +30,32 @@ func (x *mux) line(m *wire.Message) {
 		part := wire.Parse(m.Slice(e.Range, m.Size))
 		x.route(part)
 		part.Release()
+	}
+}
+
+// maxShared is the longest line that is searched for messages: banners are short.
+const maxShared = 1 << 20
+
+// shared passes on messages that share a line with something else, such as a banner
+// that did not end its own. They are told of: other clients lose them.
+func (x *mux) shared(line []byte) {
+	for tries := 0; tries < 32; tries++ {
+		i := bytes.Index(line, []byte(`{"`))
+		if i < 0 {
+			return
+		}
+		line = line[i:]
+		var v json.RawMessage
+		if json.NewDecoder(bytes.NewReader(line)).Decode(&v) != nil {
+			line = line[1:]
+			continue
+		}
+		line = line[len(v):]
+		if part := wire.Parse(bytes.Clone(v)); part.IsRPC() && !part.Batch && bytes.Contains(v, []byte(`"jsonrpc"`)) {
+			x.glued.add(string(v[:min(len(v), 200)]))
+			x.route(part)
+			part.Release()
+		}
 	}
 }
 

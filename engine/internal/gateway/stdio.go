@@ -350,6 +350,10 @@ func (u *stdio) findings() []eval.Finding {
 			list = append(list, u.s.finding("mcp_stdout_noise", eval.SeverityMinor,
 				"%d lines on stdout are no JSON-RPC messages, the first: %s", n, quote(first)))
 		}
+		if n, first := x.glued.get(); n > 0 {
+			list = append(list, u.s.finding("mcp_shared_line", eval.SeverityMajor,
+				"%d messages share a line on stdout with something else; other clients lose them, the first: %s", n, quote(first)))
+		}
 		if n, first := x.strays.get(); n > 0 {
 			list = append(list, u.s.strayFinding(n, first))
 		}

@@ -73,7 +73,7 @@ func (s *Store) Create(info eval.Run) (*Run, error) {
 	prepareRun(&info)
 	r := &Run{Info: info, dir: filepath.Join(s.root, "runs", info.ID)}
 	if err := r.create(); err != nil {
-		r.Remove()
+		os.RemoveAll(r.dir)
 		return nil, fmt.Errorf("run %s: %w", info.ID, err)
 	}
 	return r, nil
@@ -90,11 +90,12 @@ func (r *Run) create() error {
 			return err
 		}
 	}
+	// With run.json it is a run, which can be locked also where no file can be made.
+	if err := os.WriteFile(filepath.Join(r.dir, lockFile), nil, 0o600); err != nil {
+		return advised(r.dir, err)
+	}
 	return r.writeJSON("run.json", r.Info)
 }
-
-// Remove removes a run that no trial was run of.
-func (r *Run) Remove() error { return os.RemoveAll(r.dir) }
 
 // prepareRun, prepareRecord and prepareSummary fill in what every file of that
 // kind has: its version, and lists that are empty rather than absent.

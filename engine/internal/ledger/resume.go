@@ -17,13 +17,16 @@ import (
 // end it.
 var ErrBusy = errors.New("another process is at work on the run")
 
+// lockFile is in a run's folder, locked by the process at work on the run.
+const lockFile = "lock"
+
 // supersededDir has the records that a resume ran again, by trial and number.
 const supersededDir = "superseded"
 
 // Lock makes the run this process's own until Unlock, or until the process ends
 // in whatever way. It fails with [ErrBusy] where another has it.
 func (r *Run) Lock() error {
-	f, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(r.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fmt.Errorf("run %s: lock: %w", r.Info.ID, advised(r.dir, err))
 	}

@@ -329,7 +329,7 @@ func faultOf(err error, cause string) *eval.Fault {
 
 // cost fills in what the usage costs where every model's price is known.
 func cost(u *eval.Usage) {
-	if u.CostUSD != nil || len(u.Models) != 1 {
+	if u.CostUSD != nil || len(u.Models) != 1 || u.LowerBound && u.InputTokens+u.OutputTokens == 0 {
 		return
 	}
 	if usd, ok := price.Cost(u.Models[0], *u); ok {

@@ -258,6 +258,19 @@ func (a *attempt) close() {
 	})
 }
 
+// keptFromAgent tells once a tool of results that were too large for the host: that
+// is the target's to mend.
+func (a *attempt) keptFromAgent(results []eval.Step) {
+	said := map[string]bool{}
+	for _, s := range results {
+		if name := s.Server + "/" + s.Tool; !said[name] {
+			said[name] = true
+			a.finding("host_truncated_result", eval.SeverityMajor, name,
+				fmt.Sprintf("the host kept a result of %d bytes from the agent because it was too large", s.Bytes))
+		}
+	}
+}
+
 // gather brings together what host, gateway and model proxy saw.
 func (a *attempt) gather(t *turns) {
 	a.answer, a.agentVersion, a.usage = t.answer, t.version, t.usage
@@ -278,6 +291,8 @@ func (a *attempt) gather(t *turns) {
 	}
 	cost(&a.usage)
 	a.unheld()
-	a.steps = merge(t.steps, calls, t.ends)
+	var kept []eval.Step
+	a.steps, kept = merge(t.steps, calls, t.ends)
+	a.keptFromAgent(kept)
 	a.findings = append(a.findings, repeats(a.steps)...)
 }

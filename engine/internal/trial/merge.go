@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -19,7 +20,8 @@ import (
 // call's arguments, result, size and time is taken over the host's; what only one
 // of them knows is kept and marked. ends has the time at which each turn ended, in
 // milliseconds.
-func merge(steps []eval.Step, calls []gateway.Call, ends []float64) []eval.Step {
+// The second result are those that the host kept from its agent.
+func merge(steps []eval.Step, calls []gateway.Call, ends []float64) (merged, kept []eval.Step) {
 	m := newMerger(steps)
 	var unreported []int
 	for i := range calls {
@@ -29,7 +31,7 @@ func merge(steps []eval.Step, calls []gateway.Call, ends []float64) []eval.Step 
 		}
 		unreported = append(unreported, i)
 	}
-	return m.assemble(calls, unreported, ends)
+	return m.assemble(calls, unreported, ends), m.kept
 }
 
 type merger struct {
@@ -39,6 +41,8 @@ type merger struct {
 	open map[[2]string][]int
 	// result has the place of each call's result step.
 	result map[string]int
+	// kept are the results that the host kept from its agent.
+	kept []eval.Step
 	// behind has result steps that the host did not tell, by the call's place.
 	behind map[int]eval.Step
 }
@@ -90,13 +94,29 @@ func (m *merger) find(c *gateway.Call) int {
 	if len(open) == 0 {
 		return -1
 	}
-	n := slices.IndexFunc(open[:min(len(open), lookahead)], func(i int) bool {
-		return sameJSON(m.steps[i].Arguments, c.Arguments)
-	})
-	n = max(n, 0)
+	n := m.choose(open[:min(len(open), lookahead)], c)
 	i := open[n]
 	m.open[key] = slices.Delete(open, n, n+1)
 	return i
+}
+
+// choose prefers, of the calls with the same arguments, the first that ended as the
+// gateway saw it: calls made at once may arrive in another order.
+func (m *merger) choose(open []int, c *gateway.Call) int {
+	same := -1
+	for n, i := range open {
+		s := &m.steps[i]
+		if !sameJSON(s.Arguments, c.Arguments) {
+			continue
+		}
+		if j, ok := m.result[s.CallID]; ok == c.Finished && (!ok || m.steps[j].IsError == c.IsError) {
+			return n
+		}
+		if same < 0 {
+			same = n
+		}
+	}
+	return max(same, 0)
 }
 
 func sameJSON(a, b eval.JSON) bool {
@@ -135,8 +155,26 @@ func (m *merger) confirm(i int, c *gateway.Call) {
 	}
 	r := &m.steps[j]
 	r.Server, r.Tool = c.Server, c.Tool
-	r.Result, r.IsError, r.Bytes, r.Truncated = c.Result, c.IsError, c.Bytes, c.Truncated
-	r.Observed, r.DurationMS = eval.Confirmed, ms(c)
+	r.Observed, r.DurationMS, r.Bytes = eval.Confirmed, ms(c), c.Bytes
+	if withheld(r.Result, c) {
+		// What the agent saw is what it can be judged by.
+		r.IsError = c.IsError
+		m.kept = append(m.kept, *r)
+		return
+	}
+	r.Result, r.IsError, r.Truncated = c.Result, c.IsError, c.Truncated
+}
+
+// withheld reports whether the host gave its agent a notice in place of a result
+// that was too large for it.
+func withheld(told eval.JSON, c *gateway.Call) bool {
+	return int64(len(told)) < c.Bytes && isNotice(told) && !isNotice(c.Result)
+}
+
+func isNotice(result eval.JSON) bool {
+	head := bytes.ToLower(result[:min(len(result), 600)])
+	return bytes.Contains(head, []byte("exceeds maximum allowed tokens")) || bytes.Contains(head, []byte("<persisted-output>")) ||
+		bytes.Contains(head, []byte(`\u003cpersisted-output\u003e`))
 }
 
 // assemble puts host steps and the calls that the host never told in one order

@@ -36,6 +36,11 @@ func lines(steps []eval.Step) []string {
 	return out
 }
 
+func merged(steps []eval.Step, calls []gateway.Call, ends []float64) []eval.Step {
+	out, _ := merge(steps, calls, ends)
+	return out
+}
+
 func TestMerge(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -70,7 +75,7 @@ func TestMerge(t *testing.T) {
 			[]gateway.Call{call("a", `{}`, 1)}, []float64{9},
 			[]string{"s1 1 tool_call t1 a confirmed", "s2 1 tool_result t1 a confirmed", "s3 1 tool_call t2 a unconfirmed"}},
 	} {
-		if d := cmp.Diff(lines(merge(tt.steps, tt.calls, tt.ends)), tt.want); d != "" {
+		if d := cmp.Diff(lines(merged(tt.steps, tt.calls, tt.ends)), tt.want); d != "" {
 			t.Errorf("%s: got -, want +:\n%s", tt.name, d)
 		}
 	}
@@ -81,16 +86,75 @@ func TestMergeTakesTheGatewaysWord(t *testing.T) {
 	steps[1].Result = eval.JSON(`"what the host made of it"`)
 	c := call("a", `{"n":"A"}`, 1)
 	c.IsError, c.Bytes = true, 71_000
-	got := merge(steps, []gateway.Call{c}, []float64{9})[1]
+	got := merged(steps, []gateway.Call{c}, []float64{9})[1]
 	if !got.IsError || got.Bytes != 71_000 || string(got.Result) != `{"ok":true}` || *got.DurationMS != 2 {
 		t.Errorf("result = %+v", got)
+	}
+}
+
+// What the host put in the place of a result is what the agent saw: the gateway's
+// word would have it judged by what it never knew.
+func TestMergeOfWithheldResults(t *testing.T) {
+	result := func(text string) eval.JSON {
+		return eval.JSON(`{"content":[{"type":"text","text":"` + text + `"}]}`)
+	}
+	const (
+		notice    = "Error: result (179,889 characters) exceeds maximum allowed tokens. Output has been saved to /tmp/x.txt"
+		persisted = `\u003cpersisted-output\u003e\nOutput too large (71 KB). Full output saved to: /tmp/x.txt`
+	)
+	big := result(strings.Repeat("x", 1000))
+	for _, tt := range []struct {
+		name           string
+		told, observed eval.JSON
+		kept           bool
+	}{
+		{"a notice", result(notice), big, true},
+		{"another host's", result(persisted), big, true},
+		{"the same unescaped", result("<persisted-output>\\nOutput too large"), big, true},
+		{"the result", big, big, false},
+		{"another form of it", result("xxx"), big, false},
+		{"a server that says so itself", result(notice), result(notice + strings.Repeat("x", 1000)), false},
+		{"a notice in place of less", result(notice), result("x"), false},
+		{"nothing told", nil, big, false},
+	} {
+		steps := []eval.Step{told(eval.StepToolCall, "t1", "a", `{}`, 1), told(eval.StepToolResult, "t1", "a", "", 5)}
+		steps[1].Result, steps[1].Bytes = tt.told, int64(len(tt.told))
+		c := call("a", `{}`, 1)
+		c.Result, c.Bytes = tt.observed, int64(len(tt.observed))
+		out, kept := merge(steps, []gateway.Call{c}, []float64{9})
+		want := tt.observed
+		if tt.kept {
+			want = tt.told
+		}
+		if got := out[1]; string(got.Result) != string(want) || got.Bytes != c.Bytes || got.IsError || got.Observed != eval.Confirmed || (len(kept) == 1) != tt.kept {
+			t.Errorf("%s: result %+v, %d kept from the agent", tt.name, got, len(kept))
+		}
+	}
+}
+
+// Equal calls made at once are told apart by how they ended, whatever the order of
+// their arrival.
+func TestMergeOfEqualCalls(t *testing.T) {
+	for _, firstFails := range []bool{false, true} {
+		steps := []eval.Step{
+			told(eval.StepToolCall, "t1", "a", `{"n":"A"}`, 1), told(eval.StepToolCall, "t2", "a", `{"n":"A"}`, 1),
+			told(eval.StepToolResult, "t2", "a", "", 5), told(eval.StepToolResult, "t1", "a", "", 6),
+		}
+		steps[2].IsError = true
+		calls := []gateway.Call{call("a", `{"n":"A"}`, 2), call("a", `{"n":"A"}`, 3)}
+		calls[0].IsError, calls[1].IsError = firstFails, !firstFails
+		for _, c := range eval.Calls(merged(steps, calls, []float64{9})) {
+			if want := map[string]eval.CallStatus{"s1": eval.CallOK, "s2": eval.CallError}[c.Step]; c.Status != want {
+				t.Errorf("first arrival fails %v: call %s is %s; want %s", firstFails, c.Step, c.Status, want)
+			}
+		}
 	}
 }
 
 func TestMergeUnfinished(t *testing.T) {
 	c := call("a", `{}`, 1)
 	c.Finished = false
-	steps := merge([]eval.Step{told(eval.StepToolCall, "t1", "a", `{}`, 1)}, []gateway.Call{c}, nil)
+	steps := merged([]eval.Step{told(eval.StepToolCall, "t1", "a", `{}`, 1)}, []gateway.Call{c}, nil)
 	calls := eval.Calls(steps)
 	if len(calls) != 1 || calls[0].Status != eval.CallUnfinished || calls[0].DurationMS != nil {
 		t.Errorf("calls = %+v", calls)
@@ -120,8 +184,8 @@ func TestMergeKeepsWhatIsCutApart(t *testing.T) {
 		steps := []eval.Step{told(eval.StepToolCall, "t1", "a", `{}`, 1), told(eval.StepToolResult, "t1", "a", "", 4)}
 		steps[0].Truncated = true // the host's line was; the gateway's arguments are taken
 		for name, got := range map[string][]eval.Step{
-			"confirmed": merge(steps, []gateway.Call{c}, []float64{9}), "untold result": merge(steps[:1:1], []gateway.Call{c}, []float64{9}),
-			"unreported": merge(nil, []gateway.Call{c}, []float64{9}),
+			"confirmed": merged(steps, []gateway.Call{c}, []float64{9}), "untold result": merged(steps[:1:1], []gateway.Call{c}, []float64{9}),
+			"unreported": merged(nil, []gateway.Call{c}, []float64{9}),
 		} {
 			if len(got) != 2 || got[0].Truncated != tt.arguments || got[1].Truncated != tt.result {
 				t.Errorf("%+v, %s: %+v", tt, name, got)

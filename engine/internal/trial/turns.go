@@ -161,10 +161,25 @@ func (t *turns) end(res eval.TurnResult) {
 		t.version = res.AgentVersion
 	}
 	t.retries += res.Retries
+	if !credible(res.Usage) {
+		t.warnings = append(t.warnings, "the host tells counts of tokens that cannot be true; they are taken for unknown")
+		res.Usage = eval.Usage{Turns: max(res.Usage.Turns, 0), Models: res.Usage.Models, Source: res.Usage.Source, LowerBound: true}
+	}
 	t.usage.Add(res.Usage)
 	if res.Usage.Source != "" {
 		t.usage.Source = res.Usage.Source
 	}
+}
+
+// credible reports whether counts of tokens can be true.
+func credible(u eval.Usage) bool {
+	const most = 1 << 40
+	for _, n := range []int64{u.InputTokens, u.CacheReadTokens, u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, int64(u.Turns), int64(u.Requests)} {
+		if n < 0 || n > most {
+			return false
+		}
+	}
+	return u.CostUSD == nil || *u.CostUSD >= 0
 }
 
 func (t *turns) warn(text string) {

@@ -138,3 +138,19 @@ func TestFindingsOfRetries(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be true is unknown, not a number: neither added nor taken away.
+func TestIncredibleUsage(t *testing.T) {
+	minus := -1.0
+	for name, u := range map[string]eval.Usage{
+		"less than nothing": {InputTokens: -500, Turns: 1}, "past all reason": {OutputTokens: 1 << 50, Turns: 1},
+		"a cost below nothing": {CostUSD: &minus, Turns: 1},
+	} {
+		c := &turns{a: &attempt{origin: time.Now()}}
+		c.end(eval.TurnResult{Usage: eval.Usage{InputTokens: 100, Turns: 1, Source: "host"}})
+		c.end(eval.TurnResult{Usage: u})
+		if got := c.usage; got.InputTokens != 100 || got.OutputTokens != 0 || got.Turns != 2 || !got.LowerBound || len(c.warnings) != 1 {
+			t.Errorf("%s: usage %+v, warnings %q", name, got, c.warnings)
+		}
+	}
+}

@@ -20,6 +20,7 @@ type event struct {
 	Servers   []serverStatus `json:"mcp_servers"`
 	Tools     []string       `json:"tools"`
 	Version   string         `json:"claude_code_version"`
+	Session   string         `json:"session_id"`
 	KeySource string         `json:"apiKeySource"`
 
 	// system/api_retry
@@ -39,6 +40,11 @@ type event struct {
 	// tool_use_result of a user event: what the server sent, where the model was
 	// given less.
 	ToolResult json.RawMessage `json:"tool_use_result"`
+
+	// FileResult is the same in a session file; Sidechain says there that the line
+	// is of a sub-agent.
+	FileResult json.RawMessage `json:"toolUseResult"`
+	Sidechain  bool            `json:"isSidechain"`
 }
 
 type toolUseMeta struct {

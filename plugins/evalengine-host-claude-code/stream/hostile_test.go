@@ -66,6 +66,24 @@ func TestHostile(t *testing.T) {
 			steps: "say", verdict: "completed", warning: "DeprecationWarning",
 		},
 		{
+			name: "a banner before the only line", lines: []string{
+				"(node:9) [DEP0040] DeprecationWarning: x", `{"type":"result","subtype":"success","is_error":false,"result":"ok","usage":{"input_tokens":3}}`},
+			verdict: "completed", warning: "DeprecationWarning",
+		},
+		{
+			name: "events that share a line", lines: []string{
+				"Listening…" + initLine + say("1", "m1", "", text("hi")) + "(node:9) Warning: x", okLine},
+			steps: "say", verdict: "completed", warning: "not an event on the agent's stdout: Listening…(node:9) Warning: x",
+		},
+		{
+			name: "an event behind half of one", lines: []string{initLine, `{"type":"assistant","message":{"content":[{"type":"te` + say("1", "m1", "", text("hi")), okLine},
+			steps: "say", verdict: "completed", warning: "not an event on the agent's stdout",
+		},
+		{
+			name: "an event within a broken one", lines: []string{initLine, say("1", "m1", "", text("hi")), `{"type":"user","message":{"x":` + okLine + `,"y":}`},
+			steps: "say", verdict: "fault no_terminal, trial", warning: "not an event",
+		},
+		{
 			name: "no init", lines: []string{say("1", "m1", "", text("hi")), okLine},
 			steps: "say", verdict: "completed",
 		},
@@ -165,7 +183,7 @@ func TestHostile(t *testing.T) {
 		{
 			name: "odd counts", lines: []string{initLine, say("1", "m1", "", text("x")),
 				`{"type":"result","subtype":"success","is_error":false,"result":{"a":[1]},"usage":{"input_tokens":-5,"output_tokens":"many","cache_read_input_tokens":1e99},"modelUsage":[],"num_turns":"x"}`},
-			steps: "say", verdict: "completed",
+			steps: "say", verdict: "completed", warning: "counts of tokens that cannot be true",
 		},
 		{
 			name: "server and network failures by their words", lines: []string{initLine,
@@ -336,10 +354,80 @@ func TestLastLineWithoutEnd(t *testing.T) {
 // A turn without counts is not one that took nothing.
 func TestUncountedTurn(t *testing.T) {
 	uncounted := `{"type":"result","subtype":"success","is_error":false,"result":"done","num_turns":1,"uuid":"r"}`
-	for last, want := range map[string]bool{okLine: false, uncounted: true} {
+	absurd := strings.Replace(okLine, `"input_tokens":10`, `"input_tokens":1e30`, 1)
+	absurdModel := strings.Replace(okLine, `"uuid"`, `"modelUsage":{"m":{"inputTokens":-7}},"uuid"`, 1)
+	for last, want := range map[string]bool{okLine: false, uncounted: true, absurd: true, absurdModel: true} {
 		_, r, err := run(initLine, say("a", "m1", "", text("hi")), last)
 		if r.Usage.LowerBound != want || r.Usage.Turns != 1 || err != nil {
 			t.Errorf("%s: usage %+v, %v; want lower bound %v", last, r.Usage, err, want)
+		}
+	}
+}
+
+// Session files add what the output lacks, and nothing twice, whatever the order of
+// the files.
+func TestRecorded(t *testing.T) {
+	task := say("1", "m1", "", use("k1", "Task", `{}`))
+	publish, published := say("2", "m2", "", use("t2", "mcp__cms__publish", `{}`)), heard("3", "", result("t2", `"ok"`, false))
+	type kept struct{ line, parent string }
+	own := []kept{{task, ""}, {heard("9", "", result("k1", `"published"`, false)), ""}, {say("8", "m4", "", text("all done")), ""}}
+	sub := []kept{{heard("7", "", text("p")), "k1"}, {publish, "k1"}, {published, "k1"}, {say("4", "m3", "", text("published")), "k1"}}
+	whole := []string{initLine, task, heard("5", "k1", text("p")), strings.Replace(publish, "null", `"k1"`, 1), strings.Replace(published, "null", `"k1"`, 1),
+		strings.Replace(say("4", "m3", "", text("published")), "null", `"k1"`, 1), heard("6", "", result("k1", `"published"`, false)), say("7", "m4", "", text("all done"))}
+	const all = "call:/Task told<k1 call:cms/publish<k1 ok<k1 say<k1 ok say"
+	for _, c := range []struct {
+		name    string
+		lines   []string
+		kept    []kept
+		steps   string
+		lacking bool
+	}{
+		{"the same calls again", whole, append(append([]kept{}, own...), sub...), all, false},
+		{"the same in another order", whole, append(append([]kept{}, sub...), own...), all, false},
+		{"output that stopped", whole[:2], append(append([]kept{}, sub...), own...), all, true},
+		{"output that stopped, in another order", whole[:2], append(append([]kept{}, own...), sub...), "call:/Task ok say told<k1 call:cms/publish<k1 ok<k1 say<k1", true},
+		{"no output but the beginning", whole[:1], own, "call:/Task ok say", true},
+		{"what is no step", whole, []kept{
+			{"half a li", ""}, {`{"type":"summary"}`, ""}, {`{"type":"assistant","message":{"model":"<synthetic>","id":"s","content":[{"type":"text","text":"API Error"}]}}`, ""},
+			{`{"type":"assistant","isSidechain":true,"message":{"id":"x","content":[{"type":"tool_use","id":"z","name":"mcp__cms__publish","input":{}}]}}`, ""},
+			{`{"type":"user","message":{"content":"the suite's prompt"}}`, ""}, {okLine, ""}, {`{"type":"assistant","message":{"content":[{"type":"text","text":"no ID"}]}}`, ""},
+		}, all, false},
+	} {
+		var rec recorder
+		p := New(cms)
+		p.Begin(rec.emit)
+		feed(p, []byte(strings.Join(c.lines, "\n")+"\n"))
+		for range 2 {
+			for _, k := range c.kept {
+				p.Recorded([]byte(k.line), k.parent)
+			}
+		}
+		if got := rec.short(); got != c.steps {
+			t.Errorf("%s: steps = %q; want %q", c.name, got, c.steps)
+		}
+		if got := strings.Join(rec.warnings, ""); strings.Contains(got, "session file") != c.lacking {
+			t.Errorf("%s: warnings %q", c.name, got)
+		}
+		// A session file never ends a turn.
+		if r, err := p.Result(End{Exit: &agentproc.Exit{}}); verdict(r, err) != "fault no_terminal, trial" {
+			t.Errorf("%s: verdict %s", c.name, verdict(r, err))
+		}
+	}
+}
+
+func TestWithheld(t *testing.T) {
+	for text, want := range map[string]string{
+		"Error: result (179,889 characters) exceeds maximum allowed tokens. Output has been saved to /tmp/x.txt": "179,889 characters",
+		"<persisted-output>\nOutput too large (71.2KB). Full output saved to: /tmp/x.txt\n\nPreview":             "71.2KB",
+		"The guide says: <persisted-output> is what a host writes":                                               "",
+		"Error: result missing": "",
+	} {
+		b, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := replaced(block{Content: b}); got != want {
+			t.Errorf("replaced(%q) = %q; want %q", text, got, want)
 		}
 	}
 }

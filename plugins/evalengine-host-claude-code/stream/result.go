@@ -79,14 +79,14 @@ func mcpImage(b block) json.RawMessage {
 
 // tooLarge is what the agent program puts in the place of a result that it kept
 // from the model.
-var tooLarge = regexp.MustCompile(`^Error: result \(([\d,]{1,20} (?:characters|tokens))[^)]{0,80}\) exceeds maximum allowed tokens`)
+var tooLarge = regexp.MustCompile(`^(?:Error: result \(([\d,]{1,20} (?:characters|tokens))[^)]{0,80}\) exceeds maximum allowed tokens|<persisted-output>\s{0,8}Output too large \(([^)]{1,40})\))`)
 
 // replaced returns the size of the result that the agent program withheld, empty
 // where it did not.
 func replaced(b block) string {
 	for _, c := range blocks(b.Content) {
 		if m := tooLarge.FindStringSubmatch(string(c.Text)); m != nil {
-			return m[1]
+			return m[1] + m[2]
 		}
 	}
 	return ""

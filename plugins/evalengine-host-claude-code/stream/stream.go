@@ -4,7 +4,6 @@
 package stream
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +30,7 @@ type Parser struct {
 	// answered says that the model has answered in any turn.
 	answered bool
 	version  string
+	session  string
 
 	turn
 }
@@ -53,6 +53,7 @@ type turn struct {
 	calls    map[string]string
 	open     int  // calls of the agent itself without a result
 	results  bool // the last of the agent's own lines are results of its calls
+	recorded int  // steps that only a session file has
 }
 
 // New returns a parser for a process that was given those servers.
@@ -92,28 +93,49 @@ func (p *Parser) Quiet(d time.Duration) {
 
 // Line reads one line of output.
 func (p *Parser) Line(l agentproc.Line) {
-	// A program need not end its last line, if it wrote all of it.
-	if l.Unterminated && !json.Valid(l.Text) {
-		p.notes.Add("the output ends within a line, at byte %d", l.Offset+int64(len(l.Text)))
-		return
-	}
-	text := l.Text
-	if l.Truncated {
-		p.notes.Add("a line of %d bytes is cut; its beginning is kept", l.Size)
-		text = agentout.Salvage(text)
-	}
 	var e event
-	if err := agentout.Decode(text, &e); err != nil || e.Type == "" {
-		if s := strings.TrimSpace(string(text)); s != "" {
-			p.notes.Add("not an event on the agent's stdout: %s", agentout.Cut(strings.ToValidUTF8(s, "\uFFFD"), 200))
+	switch {
+	case !l.Truncated && agentout.Decode(l.Text, &e) == nil && e.Type != "":
+		p.take(&e, l)
+	case l.Truncated && !l.Unterminated:
+		p.notes.Add("a line of %d bytes is cut; its beginning is kept", l.Size)
+		if text := agentout.Salvage(l.Text); agentout.Decode(text, &e) == nil && e.Type != "" {
+			p.take(&e, l)
 		}
-		return
+	default:
+		p.odd(l)
 	}
+}
+
+// odd reads a line that is no event as a whole.
+func (p *Parser) odd(l agentproc.Line) {
+	events, rest := agentout.Split(l.Text, isEvent)
+	for _, b := range events {
+		var e event
+		if agentout.Decode(b, &e) == nil {
+			p.take(&e, l)
+		}
+	}
+	switch s := strings.TrimSpace(strings.ToValidUTF8(string(rest), "\uFFFD")); {
+	case s == "":
+	case l.Unterminated:
+		p.notes.Add("the output ends within a line, at byte %d", l.Offset+int64(len(l.Text)))
+	default:
+		p.notes.Add("not an event on the agent's stdout: %s", agentout.Cut(s, 200))
+	}
+}
+
+// isEvent accepts the kinds of lines that count also where they share theirs.
+func isEvent(kind string) bool {
+	return kind == "system" || kind == "assistant" || kind == "user" || kind == "result"
+}
+
+func (p *Parser) take(e *event, l agentproc.Line) {
 	if e.UUID != "" && p.seen.Again("line", e.UUID) {
 		return
 	}
 	p.lines++
-	p.event(&e, l)
+	p.event(e, l)
 }
 
 func (p *Parser) event(e *event, l agentproc.Line) {
@@ -133,6 +155,9 @@ func (p *Parser) system(e *event) {
 	switch e.Subtype {
 	case "init":
 		p.init = e
+		if e.Session != "" {
+			p.session = e.Session
+		}
 		if e.Version != "" {
 			p.version = e.Version
 		}
@@ -252,11 +277,7 @@ func (p *Parser) user(e *event, l agentproc.Line) {
 			}
 			p.toolResult(e, b, l, own)
 		case b.Type == "text" && e.Parent != "":
-			// What a sub-agent is told; the agent's own prompts are the suite's.
-			p.step(eval.Step{
-				Kind: eval.StepMessage, Role: "user", Text: string(b.Text),
-				Parent: e.Parent, Truncated: l.Truncated,
-			})
+			p.told(e.Parent, string(b.Text), l.Truncated)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/host/agentout"
 )
 
 // usage is what the turn consumed, each token once.
@@ -17,6 +18,11 @@ func (p *Parser) usage() eval.Usage {
 	u := eval.Usage{Turns: len(p.messages), Models: slices.Clone(p.models), Source: "host"}
 	if p.result == nil {
 		// Lines of the turn carry placeholders, not counts.
+		u.LowerBound = true
+		return u
+	}
+	if !p.countsKnown() {
+		p.notes.Add("the agent program tells counts of tokens that cannot be true; they are taken for unknown")
 		u.LowerBound = true
 		return u
 	}
@@ -41,6 +47,15 @@ func (p *Parser) usage() eval.Usage {
 	// A turn that took no tokens was not counted.
 	u.LowerBound = aborted(p.result.Terminal) || u.Turns > 0 && u.InputTokens+u.OutputTokens == 0
 	return u
+}
+
+func (p *Parser) countsKnown() bool {
+	u := p.result.Usage
+	known := agentout.Known(u.Input, u.CacheRead, u.CacheWrite, u.Output)
+	for _, m := range p.result.ModelUsage {
+		known = known && agentout.Known(m.Input, m.CacheRead, m.CacheWrite, m.Output)
+	}
+	return known
 }
 
 func minus(a, b modelUsage) modelUsage {

@@ -46,6 +46,9 @@ type Turn struct {
 	Failure Failure
 	// Aborted says that the turn was interrupted.
 	Aborted bool
+	// Uncounted says that an answer's counts were no such thing: they are not in
+	// Usage.
+	Uncounted bool
 	// End is where the next turn begins.
 	End int64
 }
@@ -63,6 +66,11 @@ type Call struct {
 	Reported bool
 	// Custom is a call whose argument is text of the tool's own kind.
 	Custom bool
+	// Failed says that the program took the call for failed, as far as it told of
+	// it.
+	Failed bool
+	// Threads are the sub-agents that the call started.
+	Threads []string
 }
 
 // Failure is why a turn failed.
@@ -123,7 +131,7 @@ func Read(path string, offset int64) (Turn, error) {
 // Parse reads a turn. What cannot be read is left out; a last line that is not
 // ended is left for the next time.
 func Parse(r io.Reader) Turn {
-	p := parser{index: map[string]int{}}
+	p := parser{index: map[string]int{}, told: map[string]told{}}
 	in := bufio.NewReaderSize(io.LimitReader(r, MaxBytes), 64<<10)
 	for {
 		line, n, ok := readLine(in)
@@ -134,7 +142,10 @@ func Parse(r io.Reader) Turn {
 		p.line(line)
 	}
 	for i := range p.Calls {
-		p.Calls[i].Reported = p.reported.Again("call", p.Calls[i].ID)
+		c := &p.Calls[i]
+		if told, ok := p.told[c.ID]; ok {
+			c.Reported, c.Failed, c.Threads = true, told.failed, told.threads
+		}
 	}
 	return p.Turn
 }
@@ -161,9 +172,16 @@ func readLine(in *bufio.Reader) (line []byte, n int64, ok bool) {
 
 type parser struct {
 	Turn
-	index    map[string]int // of calls by ID
-	reported agentout.Seen
-	counted  agentout.Seen
+	thread  string         // the file's own, where its beginning was read
+	index   map[string]int // of calls by ID
+	told    map[string]told
+	counted agentout.Seen
+}
+
+// told is what the program told of a call in its output as well.
+type told struct {
+	failed  bool
+	threads []string
 }
 
 type record struct {
@@ -175,6 +193,8 @@ type payload struct {
 	Type string `json:"type"`
 
 	// session_meta, turn_context
+	ID      string `json:"id"`
+	Above   string `json:"parent_thread_id"`
 	Version string `json:"cli_version"`
 	Model   string `json:"model"`
 
@@ -189,8 +209,13 @@ type payload struct {
 
 	// event_msg
 	Item struct {
-		Type string `json:"type"`
-		ID   string `json:"id"`
+		Type      string          `json:"type"`
+		ID        string          `json:"id"`
+		Status    string          `json:"status"`
+		Server    string          `json:"server"`
+		Tool      string          `json:"tool"`
+		Arguments json.RawMessage `json:"arguments"`
+		Threads   []string        `json:"receiver_thread_ids"`
 	} `json:"item"`
 	Error *struct {
 		Message agentout.Text   `json:"message"`
@@ -198,6 +223,7 @@ type payload struct {
 	} `json:"error"`
 
 	// token_usage_record
+	Thread     string `json:"thread_id"`
 	ResponseID string `json:"response_id"`
 	Usage      usage  `json:"usage"`
 }
@@ -222,6 +248,9 @@ func (p *parser) line(b []byte) {
 	switch r.Type {
 	case "session_meta":
 		p.Version = v.Version
+		if p.thread == "" {
+			p.thread = v.ID
+		}
 	case "turn_context":
 		if v.Model != "" && !slices.Contains(p.Models, v.Model) && len(p.Models) < 16 {
 			p.Models = append(p.Models, v.Model)
@@ -238,10 +267,15 @@ func (p *parser) line(b []byte) {
 // count adds one answer of the model. The counts of the whole thread, which are in
 // the file too, are not used: they begin anew when the context window is passed.
 func (p *parser) count(v payload) {
-	if p.counted.Again("response", v.ResponseID) {
+	// A thread that was forked begins with a copy of the other's records.
+	if p.thread != "" && v.Thread != "" && v.Thread != p.thread || p.counted.Again("response", v.ResponseID) {
 		return
 	}
 	p.Responses++
+	if u := v.Usage; !agentout.Known(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning) {
+		p.Uncounted = true
+		return
+	}
 	p.Usage.InputTokens += int64(v.Usage.Input)
 	p.Usage.CacheReadTokens += int64(v.Usage.CacheRead)
 	p.Usage.CacheWriteTokens += int64(v.Usage.CacheWrite)
@@ -300,7 +334,10 @@ func outputText(raw json.RawMessage) string {
 func (p *parser) event(v payload) {
 	switch v.Type {
 	case "item_completed":
-		p.reported.Again("call", v.Item.ID)
+		if len(p.told) < MaxCalls && v.Item.ID != "" {
+			p.told[v.Item.ID] = told{failed: v.Item.Status == "failed", threads: v.Item.Threads[:min(len(v.Item.Threads), maxThreads)]}
+		}
+		p.scripted(v)
 	case "turn_aborted":
 		p.Aborted = true
 	case "task_complete":
@@ -309,6 +346,19 @@ func (p *parser) event(v payload) {
 			p.Failure.Kind, p.Failure.Status = kind(v.Error.Info)
 		}
 	}
+}
+
+// scripted adds a call that a script of the model's made: the file has no other
+// record of it.
+func (p *parser) scripted(v payload) {
+	i := &v.Item
+	if _, known := p.index[i.ID]; known || i.Type != "McpToolCall" || i.ID == "" || len(p.Calls) == MaxCalls {
+		return
+	}
+	p.index[i.ID] = len(p.Calls)
+	p.Calls = append(p.Calls, Call{
+		ID: i.ID, Namespace: "mcp__" + i.Server, Name: i.Tool, Arguments: string(i.Arguments), Finished: true,
+	})
 }
 
 // kind reads a failure's kind: a word, or an object of one word and a status.

@@ -33,6 +33,9 @@ func brief(t Turn) string {
 	if t.Aborted {
 		s += "; aborted"
 	}
+	if t.Uncounted {
+		s += "; uncounted"
+	}
 	return s
 }
 
@@ -49,7 +52,7 @@ func TestRead(t *testing.T) {
 		"unknown-tool":       two + "/mcp__everything__no_such_tool",
 		"bad-tool-json":      two + "mcp__everything/echo",
 		"toolsearch":         "3 responses, 3600 in, 3000 cached, 120 out, 24 reasoning; calls: /tool_search, " + echo,
-		"codemode":           two + "functions/exec",
+		"codemode":           two + "functions/exec, " + echo,
 		"late-500":           one + echo + "; failed: internal_server_error 0",
 		"late-context":       one + echo + "; failed: context_window_exceeded 0",
 		"hang-sigint":        none + "; aborted",
@@ -98,7 +101,10 @@ func TestHostile(t *testing.T) {
 		{"an open last line", call + strings.TrimSuffix(count, "\n"), "0 responses, 0 in, 0 cached, 0 out, 0 reasoning; calls: /f open"},
 		{"a line that is too long", `{"a":"` + strings.Repeat("x", MaxLine) + "\"}\n" + call, "0 responses, 0 in, 0 cached, 0 out, 0 reasoning; calls: /f open"},
 		{"an output without a call", `{"type":"response_item","payload":{"type":"function_call_output","call_id":"z","output":"o"}}` + "\n", "0 responses, 0 in, 0 cached, 0 out, 0 reasoning; calls: "},
-		{"odd counts", `{"type":"token_usage_record","payload":{"usage":{"input_tokens":-5,"output_tokens":"x"}}}` + "\n", "1 responses, 0 in, 0 cached, 0 out, 0 reasoning; calls: "},
+		{"odd counts", `{"type":"token_usage_record","payload":{"usage":{"input_tokens":-5,"output_tokens":"x"}}}` + "\n", "1 responses, 0 in, 0 cached, 0 out, 0 reasoning; calls: ; uncounted"},
+		{"odd counts among others", count + `{"type":"token_usage_record","payload":{"response_id":"s","usage":{"input_tokens":1e300}}}` + "\n", "2 responses, 5 in, 0 cached, 1 out, 0 reasoning; calls: ; uncounted"},
+		{"a copy of another thread's records", `{"type":"session_meta","payload":{"id":"own"}}` + "\n" + strings.Replace(count, `"response_id"`, `"thread_id":"other","response_id"`, 1) +
+			strings.Replace(count, `"response_id"`, `"thread_id":"own","response_id"`, 1), "1 responses, 5 in, 0 cached, 1 out, 0 reasoning; calls: "},
 		{"an odd failure", `{"type":"event_msg","payload":{"type":"task_complete","error":{"message":{"a":1},"codex_error_info":[1]}}}` + "\n",
 			"0 responses, 0 in, 0 cached, 0 out, 0 reasoning; calls: ; failed:  0"},
 	} {
@@ -184,4 +190,40 @@ func FuzzParse(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// Threads are found by who started them, whatever the order of their files, and
+// no circle is walked.
+func TestBelow(t *testing.T) {
+	home := t.TempDir()
+	const main = "01a22db0-f187-74a0-aa2e-f67b09ac8810"
+	id := func(n int) string { return fmt.Sprintf("01a22db0-f187-74a0-aa2e-f67b09ac881%d", n) }
+	for _, c := range []struct{ name, id, parent string }{
+		{"rollout-1-" + main, main, ""},
+		{"rollout-2-" + id(2), id(2), id(3)}, // its file sorts before that of the one that started it
+		{"rollout-3-" + id(3), id(3), main},
+		{"rollout-4-" + id(4), id(4), id(9)}, // of another conversation
+		{"rollout-5-" + id(5), id(5), id(5)},
+		{"other-6-" + id(6), id(6), main},
+		{"rollout-7-x", "../../../etc", main},
+	} {
+		line := fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q,"parent_thread_id":%q}}`+"\n", c.id, c.parent)
+		dir := filepath.Join(home, "sessions", "2026")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, c.name+".jsonl"), []byte(line), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, th := range Below(home, main) {
+		got = append(got, th.ID)
+	}
+	if want := id(3) + " " + id(2); strings.Join(got, " ") != want {
+		t.Errorf("Below = %q; want %q", got, want)
+	}
+	if got := Below(filepath.Join(home, "none"), main); len(got) > 0 {
+		t.Errorf("Below a folder that is not there = %v", got)
+	}
 }

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/plugins/host/agentout"
@@ -28,6 +29,10 @@ type usage struct {
 	Reasoning  agentout.Count `json:"reasoning_output_tokens"`
 }
 
+func (u usage) known() bool {
+	return agentout.Known(u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning)
+}
+
 func (u usage) eval() eval.Usage {
 	return eval.Usage{
 		InputTokens: int64(u.Input), CacheReadTokens: int64(u.CacheRead), CacheWriteTokens: int64(u.CacheWrite),
@@ -49,11 +54,12 @@ type item struct {
 	Result    json.RawMessage `json:"result"`
 	Error     json.RawMessage `json:"error"`
 	Prompt    agentout.Text   `json:"prompt"`
+	Threads   []string        `json:"receiver_thread_ids"`
 
 	// command_execution
 	Command  agentout.Text `json:"command"`
 	Output   agentout.Text `json:"aggregated_output"`
-	ExitCode *int          `json:"exit_code"`
+	ExitCode exit          `json:"exit_code"`
 
 	// file_change
 	Changes json.RawMessage `json:"changes"`
@@ -112,18 +118,18 @@ func (i *item) errorMessage() string {
 // result is the call's result; not finished where the item was closed without the
 // call having ended.
 func (i *item) result() (s eval.Step, finished bool) {
+	if i.Status == "in_progress" {
+		return s, false
+	}
 	failed := i.Status == "failed" || i.Status == "declined"
 	switch i.Type {
 	case "mcp_tool_call":
-		if i.Status == "in_progress" {
-			return s, false
-		}
 		return i.mcpResult(failed), true
 	case "command_execution":
-		if i.ExitCode == nil && i.Status != "declined" {
+		if !i.ExitCode.known && i.Status != "declined" {
 			return s, false
 		}
-		s.IsError = failed || *orZero(i.ExitCode) != 0
+		s.IsError = failed || i.ExitCode.code != 0
 		s.Result = agentout.TextResult(string(i.Output), s.IsError)
 		return s, true
 	}
@@ -132,11 +138,17 @@ func (i *item) result() (s eval.Step, finished bool) {
 	return s, true
 }
 
-func orZero(n *int) *int {
-	if n == nil {
-		return new(int)
-	}
-	return n
+// exit is a command's exit code, not known where what was told is no number.
+type exit struct {
+	code  int
+	known bool
+}
+
+// UnmarshalJSON accepts any value.
+func (e *exit) UnmarshalJSON(b []byte) error {
+	n, err := strconv.Atoi(string(b))
+	*e = exit{n, err == nil}
+	return nil
 }
 
 // mcpResult is what the server answered, or the error that kept it from it.

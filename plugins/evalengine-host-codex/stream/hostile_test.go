@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/plugins/evalengine-host-codex/rollout"
 	"github.com/evalengine/evalengine/plugins/host/agentout"
@@ -49,7 +51,31 @@ func TestHostile(t *testing.T) {
 		},
 		{
 			name: "a failed turn without a kind", lines: []string{begun, `{"type":"turn.failed","error":{"message":"quota"}}`},
+			verdict: "fault billing, stop",
+		},
+		{
+			name: "a failed turn of no known kind", lines: []string{begun, `{"type":"turn.failed","error":{"message":"quotas are fine, the moon is not"}}`},
 			verdict: "fault unknown, trial",
+		},
+		{
+			name: "events that share a line", lines: []string{"Listening…" + `{"type":"thread.started","thread_id":"th"}` + message + "(node:9) Warning: x", okay},
+			steps: "say", verdict: "completed", warning: "not an event on the agent's stdout: Listening…(node:9) Warning: x",
+		},
+		{
+			name: "an event within a broken one", lines: []string{begun, message, `{"type":"item.completed","item":{"arguments":` + okay + `,"x":}`},
+			steps: "say", verdict: "fault no_terminal, trial", warning: "not an event",
+		},
+		{
+			name: "counts that cannot be", lines: []string{begun, message, `{"type":"turn.completed","usage":{"input_tokens":1e300,"output_tokens":-2}}`},
+			steps: "say", verdict: "completed", warning: "counts of tokens that cannot be true",
+		},
+		{
+			name: "items that are closed and under way", lines: []string{begun,
+				`{"type":"item.completed","item":{"id":"1","type":"file_change","changes":[],"status":"in_progress"}}`,
+				`{"type":"item.completed","item":{"id":"2","type":"collab_tool_call","tool":"spawn_agent","status":"in_progress"}}`,
+				`{"type":"item.completed","item":{"id":"3","type":"command_execution","exit_code":0,"status":"in_progress"}}`,
+				`{"type":"item.completed","item":{"id":"4","type":"command_execution","exit_code":"none","status":"completed"}}`, message, okay},
+			steps: "call:/apply_patch call:/spawn_agent call:/shell call:/shell say", verdict: "completed",
 		},
 		{
 			name: "no terminal event although exit code 0", lines: []string{begun, message},
@@ -299,6 +325,52 @@ func TestLastLineWithoutEnd(t *testing.T) {
 		feed(p, []byte(begun+"\n"+message+"\n"+last))
 		if r, err := p.Result(End{}); r.Outcome != want || (err == nil) != (want != "") {
 			t.Errorf("%q: outcome %q, %v; want %q", last, r.Outcome, err, want)
+		}
+	}
+}
+
+// What a sub-agent did is in a session file of its own: it counts once, belongs to
+// the call that started it, and so do its tokens.
+func TestFillSub(t *testing.T) {
+	const spawn = `{"type":"item.completed","item":{"id":"i1","type":"collab_tool_call","tool":"spawn_agent","receiver_thread_ids":["t1"],"status":"completed"}}`
+	publish := rollout.Call{ID: "c1", Namespace: "mcp__cms", Name: "publish", Arguments: "{}", Output: "ok", Finished: true, Reported: true}
+	deeper := rollout.Call{ID: "c2", Name: "spawn_agent", Arguments: "{}", Finished: true, Threads: []string{"t2"}}
+	failed := rollout.Call{ID: "c3", Namespace: "mcp__cms", Name: "publish", Arguments: `{"a":`, Output: "no", Finished: true, Failed: true}
+	open := rollout.Call{ID: "c4", Namespace: "mcp__cms", Name: "publish", Arguments: "{}"}
+	for _, order := range [][]string{{"t1", "t2", "t3"}, {"t3", "t1", "t2"}} {
+		files := map[string]*rollout.Turn{
+			"t1": {Calls: []rollout.Call{publish, deeper}, Responses: 2, Usage: eval.Usage{InputTokens: 100, OutputTokens: 7}, Models: []string{"small"}},
+			// A thread that was forked begins with a copy of the other's calls.
+			"t2": {Calls: []rollout.Call{publish, failed}, Responses: 1, Usage: eval.Usage{InputTokens: 50}},
+			"t3": {Calls: []rollout.Call{open}, Uncounted: true},
+		}
+		var rec recorder
+		p := New(cms)
+		p.Begin(rec.emit)
+		feed(p, []byte(begun+"\n"+spawn+"\n"+message+"\n"+okay+"\n"))
+		for _, id := range order {
+			p.FillSub(id, files[id])
+		}
+		r, err := p.Result(End{})
+		if got := verdict(r, err); got != "completed" {
+			t.Errorf("%v: verdict %s", order, got)
+		}
+		parents := map[string]string{}
+		for i := range rec.steps {
+			rec.steps[i].ID = rec.steps[i].CallID
+		}
+		for _, c := range eval.Calls(rec.steps) {
+			parents[c.Step] = fmt.Sprintf("%s/%s %s<%s", c.Server, c.Tool, c.Status, c.Parent)
+		}
+		want := map[string]string{
+			"turn1-i1": "/spawn_agent ok<", "turn1-c1": "cms/publish ok<turn1-i1", "turn1-c2": "/spawn_agent ok<turn1-i1",
+			"turn1-c3": "cms/publish error<turn1-c2", "turn1-c4": "cms/publish unfinished<thread-t3",
+		}
+		if diff := cmp.Diff(want, parents); diff != "" {
+			t.Errorf("%v: calls (-want +got):\n%s", order, diff)
+		}
+		if u := r.Usage; u.InputTokens != 160 || u.OutputTokens != 9 || u.Turns != 5 || !u.LowerBound || p.Below() != 3 {
+			t.Errorf("%v: usage %+v, %d below", order, u, p.Below())
 		}
 	}
 }

@@ -29,6 +29,10 @@ type Parser struct {
 	answered bool // the model has answered in any turn
 	version  string
 	n        int
+	// started has the call that started each sub-agent's thread; shown is which
+	// calls the session files have shown.
+	started map[string]string
+	shown   agentout.Seen
 
 	turn
 }
@@ -51,12 +55,13 @@ type turn struct {
 	responses int  // an upper bound
 	fresh     bool // the next item is of another answer of the model
 	file      *rollout.Turn
+	subs      eval.Usage // of sub-agents
 }
 
 type call struct{ server, tool string }
 
 // New returns a parser for a conversation that was given those servers.
-func New(names agentout.Names) *Parser { return &Parser{names: names} }
+func New(names agentout.Names) *Parser { return &Parser{names: names, started: map[string]string{}} }
 
 // Begin begins a turn, whose events go to emit.
 func (p *Parser) Begin(emit func(eval.Event)) {
@@ -79,23 +84,50 @@ func (p *Parser) Quiet(d time.Duration) {
 
 // Line reads one line of output.
 func (p *Parser) Line(l agentproc.Line) {
-	// A program need not end its last line, if it wrote all of it.
-	if l.Unterminated && !json.Valid(l.Text) {
-		p.notes.Add("the output ends within a line, at byte %d", l.Offset+int64(len(l.Text)))
-		return
-	}
-	text := l.Text
-	if l.Truncated {
-		p.notes.Add("a line of %d bytes is cut; its beginning is kept", l.Size)
-		text = agentout.Salvage(text)
-	}
 	var e event
-	if err := agentout.Decode(text, &e); err != nil || e.Type == "" {
-		if s := strings.TrimSpace(string(text)); s != "" {
-			p.notes.Add("not an event on the agent's stdout: %s", agentout.Cut(strings.ToValidUTF8(s, "\uFFFD"), 200))
+	switch {
+	case !l.Truncated && agentout.Decode(l.Text, &e) == nil && e.Type != "":
+		p.take(&e, l)
+	case l.Truncated && !l.Unterminated:
+		p.notes.Add("a line of %d bytes is cut; its beginning is kept", l.Size)
+		if text := agentout.Salvage(l.Text); agentout.Decode(text, &e) == nil && e.Type != "" {
+			p.take(&e, l)
 		}
-		return
+	default:
+		p.odd(l)
 	}
+}
+
+// odd reads a line that is no event as a whole.
+func (p *Parser) odd(l agentproc.Line) {
+	events, rest := agentout.Split(l.Text, isEvent)
+	for _, b := range events {
+		var e event
+		if agentout.Decode(b, &e) == nil {
+			p.take(&e, l)
+		}
+	}
+	switch s := strings.TrimSpace(strings.ToValidUTF8(string(rest), "\uFFFD")); {
+	case s == "":
+	case l.Unterminated:
+		p.notes.Add("the output ends within a line, at byte %d", l.Offset+int64(len(l.Text)))
+	default:
+		p.notes.Add("not an event on the agent's stdout: %s", agentout.Cut(s, 200))
+	}
+}
+
+// isEvent accepts the kinds of lines that count also where they share theirs. An error
+// is none: items may be of that kind too.
+func isEvent(kind string) bool {
+	for _, of := range []string{"thread.", "turn.", "item."} {
+		if strings.HasPrefix(kind, of) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Parser) take(e *event, l agentproc.Line) {
 	p.lines++
 	switch e.Type {
 	case "thread.started":
@@ -105,10 +137,10 @@ func (p *Parser) Line(l agentproc.Line) {
 	case "error":
 		p.error(string(e.Message))
 	case "item.started", "item.completed":
-		p.item(&e, l)
+		p.item(e, l)
 	case "turn.completed", "turn.failed":
 		if p.done == nil {
-			p.done = &e
+			p.done = e
 		}
 	}
 }
@@ -173,6 +205,9 @@ func (p *Parser) tool(i *item, ended bool, l agentproc.Line) {
 	}
 	delete(p.calls, i.ID)
 	p.fresh = len(p.calls) == 0
+	if i.Tool == "spawn_agent" {
+		p.start(i.Threads, p.callID(i.ID))
+	}
 	if i.Type == "mcp_tool_call" && strings.Contains(i.errorMessage(), "requires approval") {
 		p.denied = i.Tool
 	}
@@ -221,6 +256,7 @@ func (p *Parser) Fill(t *rollout.Turn) {
 	}
 	p.answered = p.answered || t.Responses > 0
 	for _, c := range t.Calls {
+		p.shown.Again("call", c.ID)
 		if !p.told(c) {
 			p.untold(c)
 		}
@@ -279,17 +315,24 @@ func (p *Parser) untold(c rollout.Call) {
 	p.step(eval.Step{Kind: eval.StepToolResult, CallID: s.CallID, Result: result, IsError: bad, Bytes: int64(len(result))})
 }
 
-// usage is what the turn consumed, each token once. The closing line counts the
-// whole thread, the session file each answer; the larger is taken, as a file may be
-// missing and a failed turn has no closing line.
+// usage is what the agent itself consumed in the turn, each token once. The closing
+// line counts the whole thread, the session file each answer; the larger is taken,
+// as a file may be missing and a failed turn has no closing line.
 func (p *Parser) usage() eval.Usage {
 	var u eval.Usage
 	u.Turns = p.responses
+	uncounted := !p.completed()
 	if p.file != nil {
 		u = p.file.Usage
 		u.Turns, u.Models = p.file.Responses, p.file.Models
+		uncounted = uncounted || p.file.Uncounted
 	}
-	if p.completed() {
+	switch {
+	case !p.completed():
+	case !p.done.Usage.known():
+		p.notes.Add("the agent program tells counts of tokens that cannot be true; they are taken for unknown")
+		uncounted = true
+	default:
 		d := difference(p.done.Usage.eval(), p.total)
 		if d.InputTokens+d.OutputTokens > u.InputTokens+u.OutputTokens {
 			d.Turns, d.Models = u.Turns, u.Models
@@ -297,7 +340,7 @@ func (p *Parser) usage() eval.Usage {
 		}
 	}
 	// A turn that took no tokens was not counted.
-	u.Source, u.LowerBound = "host", !p.completed() || u.Turns > 0 && u.InputTokens+u.OutputTokens == 0
+	u.Source, u.LowerBound = "host", uncounted || u.Turns > 0 && u.InputTokens+u.OutputTokens == 0
 	return u
 }
 
@@ -308,7 +351,7 @@ func (p *Parser) completed() bool { return p.done != nil && p.done.Type == "turn
 
 // settle carries the thread's counts over to the next turn.
 func (p *Parser) settle(u eval.Usage) {
-	if p.completed() {
+	if p.completed() && p.done.Usage.known() {
 		if d := p.done.Usage.eval(); d.InputTokens+d.OutputTokens > 0 {
 			p.total = d
 			return

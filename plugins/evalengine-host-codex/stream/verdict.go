@@ -40,6 +40,7 @@ func (p *Parser) Result(end End) (eval.TurnResult, error) {
 		Answer: p.answer, Usage: p.usage(), AgentVersion: p.version, Retries: p.retries,
 	}
 	p.settle(r.Usage)
+	r.Usage.Add(p.subs)
 	switch {
 	case p.denied != "":
 		return r, agentout.Fault(eval.CauseApproval, eval.RetryNever,
@@ -155,7 +156,7 @@ var wordings = []struct {
 	retry eval.Retry
 }{
 	{regexp.MustCompile(`(?i)missing environment variable`), eval.CauseAuth, eval.RetryStop},
-	{regexp.MustCompile(`(?i)quota exceeded|usage limit`), eval.CauseBilling, eval.RetryStop},
+	{regexp.MustCompile(`(?i)\bquota\b|usage limit`), eval.CauseBilling, eval.RetryStop},
 	{regexp.MustCompile(`(?i)model .{0,200}does not exist`), eval.CauseModel, eval.RetryStop},
 	{regexp.MustCompile(`(?i)rate limit`), eval.CauseRateLimit, eval.RetryTrial},
 	{regexp.MustCompile(`(?i)at capacity|overloaded`), eval.CauseOverloaded, eval.RetryTrial},

@@ -28,9 +28,14 @@ func TestDecode(t *testing.T) {
 		{`{"a":{"k": [1, 2]}}`, line{A: `{"k":[1,2]}`}, true},
 		{`{"a":null,"n":null}`, line{}, true},
 		{`{"a":5,"n":"7"}`, line{"5", 7, false}, true},
-		{`{"n":-4}`, line{}, true},
-		{`{"n":1e300}`, line{N: maxCount}, true},
-		{`{"n":[1],"a":"still read"}`, line{A: "still read"}, true},
+		{`{"n":0}`, line{}, true},
+		{`{"n":-4}`, line{N: Unknown}, true},
+		{`{"n":1e300}`, line{N: Unknown}, true},
+		{`{"n":17179869185}`, line{N: Unknown}, true},
+		{`{"n":17179869184}`, line{N: 17179869184}, true},
+		{`{"n":"many"}`, line{N: Unknown}, true},
+		{`{"n":"NaN"}`, line{N: Unknown}, true},
+		{`{"n":[1],"a":"still read"}`, line{A: "still read", N: Unknown}, true},
 		{`{"b":"yes","a":"still read"}`, line{A: "still read"}, true},
 		{"{\"a\":\"tab\there\x00\"}", line{A: "tab\there\x00"}, true},
 		{"{\"a\":\"back\\\\\there\"}", line{A: "back\\\there"}, true},
@@ -112,7 +117,7 @@ func FuzzDecode(f *testing.F) {
 			N Count  `json:"n"`
 			S Status `json:"s"`
 		}
-		if Decode(b, &v) == nil && (v.N < 0 || v.N > maxCount || v.S < 0 || v.S > 599) {
+		if Decode(b, &v) == nil && (v.N < Unknown || v.N > maxCount || v.S < 0 || v.S > 599) {
 			t.Errorf("Decode(%q) = %+v", b, v)
 		}
 	})

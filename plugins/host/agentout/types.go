@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,22 +35,36 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Count is a number of tokens, turns or the like. What is no such number is 0: a
-// count must never fail a line.
+// Count is a number of tokens, turns or the like: 0 where none was told, [Unknown]
+// where what was told cannot be true. A count must never fail a line.
 type Count int64
 
+// Unknown is what stands for a number that is none, less than nothing or past all
+// reason: as one of a sum it would be worse than nothing.
+const Unknown Count = -1
+
 // maxCount is far above any true count and far below where sums overflow.
-const maxCount = 1 << 50
+const maxCount = 1 << 34
 
 // UnmarshalJSON accepts any value.
 func (c *Count) UnmarshalJSON(b []byte) error {
 	*c = 0
-	f, err := strconv.ParseFloat(string(bytes.Trim(b, `" `)), 64)
-	if err == nil && !math.IsNaN(f) && f > 0 {
-		*c = Count(min(f, maxCount))
+	if text := bytes.Trim(b, `" `); !bytes.Equal(text, []byte("null")) {
+		*c = countOf(string(text))
 	}
 	return nil
 }
+
+func countOf(text string) Count {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || f < 0 || f > maxCount {
+		return Unknown
+	}
+	return Count(f)
+}
+
+// Known reports whether all counts are known.
+func Known(counts ...Count) bool { return !slices.Contains(counts, Unknown) }
 
 // Status is an HTTP status, 0 for anything that is none.
 type Status int

@@ -1,6 +1,8 @@
 package calls
 
 import (
+	"strings"
+
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/scorers/internal/tree"
 	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
@@ -38,6 +40,10 @@ func (l *Log) ArgumentsOf(c *eval.Call) Arguments {
 		inner, err := jsonv.Parse([]byte(v.String()))
 		if k := inner.Kind(); err == nil && (k == jsonv.Object || k == jsonv.Array) {
 			return Arguments{Value: tree.Of(inner), DoublyEncoded: true}
+		}
+		// Half an object, or two of them, is no text that anybody meant.
+		if text := strings.TrimSpace(v.String()); err != nil && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
+			return Arguments{Problem: "unparsable arguments: " + tree.Cut(text, 120)}
 		}
 	}
 	return Arguments{Value: tree.Of(v)}

@@ -63,6 +63,7 @@ func TestHidesError(t *testing.T) {
 		{`{"status":`, false},
 		{`[{"ok":false}]`, false},
 		{"Error: result (179,889 characters) exceeds maximum allowed tokens. Output has been saved to /tmp/x.txt", false},
+		{"<persisted-output>\nOutput too large (71 KB); it exceeds what is shown. Full output saved to: /tmp/x.txt", false},
 	}
 	for _, tt := range tests {
 		c := eval.Call{Status: eval.CallOK, Result: eval.JSON(`{"content":[{"type":"text","text":` + jsonv.Quote(tt.text) + `}]}`)}

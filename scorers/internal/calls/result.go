@@ -38,7 +38,8 @@ func ResultText(c *eval.Call) string {
 func HostTruncated(text string) bool {
 	head := strings.ToLower(text[:min(len(text), 500)])
 	return strings.Contains(head, "exceeds maximum allowed tokens") ||
-		strings.Contains(head, "characters) exceeds maximum allowed")
+		strings.Contains(head, "characters) exceeds maximum allowed") ||
+		strings.HasPrefix(head, "<persisted-output>")
 }
 
 // Trouble returns the text of a result that the host kept from the agent, or that
@@ -70,7 +71,7 @@ func plain(result []byte) bool {
 			return false
 		}
 		switch result[1] {
-		case 'e', 'E', '{', '\\', ' ', '"':
+		case 'e', 'E', '{', '\\', ' ', '"', '<':
 			return false
 		}
 		head := bytes.ToLower(result[:min(len(result), window)])

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +27,12 @@ type Reading struct {
 	Closed bool
 	events int
 	bad    bool
+	odd    bool // a count was none
 }
+
+// Final reports whether Usage is the answer's own final count, and one that can be
+// true.
+func (r *Reading) Final() bool { return r.Counted && !r.odd }
 
 // Event takes the data of one event of a stream.
 func (r *Reading) Event(data []byte) {
@@ -119,10 +125,10 @@ func bound(s string, most int) string {
 
 // anthropicUsage counts what the cache gave beside the input.
 type anthropicUsage struct {
-	Input      *int64 `json:"input_tokens"`
-	Output     *int64 `json:"output_tokens"`
-	CacheRead  *int64 `json:"cache_read_input_tokens"`
-	CacheWrite *int64 `json:"cache_creation_input_tokens"`
+	Input      count `json:"input_tokens"`
+	Output     count `json:"output_tokens"`
+	CacheRead  count `json:"cache_read_input_tokens"`
+	CacheWrite count `json:"cache_creation_input_tokens"`
 }
 
 func (r *Reading) anthropicUsage(u *anthropicUsage) {
@@ -130,17 +136,41 @@ func (r *Reading) anthropicUsage(u *anthropicUsage) {
 		return
 	}
 	fresh := r.Usage.InputTokens - r.Usage.CacheReadTokens - r.Usage.CacheWriteTokens
-	set(&fresh, u.Input)
-	set(&r.Usage.CacheReadTokens, u.CacheRead)
-	set(&r.Usage.CacheWriteTokens, u.CacheWrite)
-	set(&r.Usage.OutputTokens, u.Output)
+	r.set(&fresh, u.Input)
+	r.set(&r.Usage.CacheReadTokens, u.CacheRead)
+	r.set(&r.Usage.CacheWriteTokens, u.CacheWrite)
+	r.set(&r.Usage.OutputTokens, u.Output)
 	r.Usage.InputTokens = fresh + r.Usage.CacheReadTokens + r.Usage.CacheWriteTokens
 }
 
+// count is a number of tokens as a provider tells it. What cannot be one is told
+// and odd: it must not cost the rest of the answer.
+type count struct {
+	n         int64
+	told, odd bool
+}
+
+// UnmarshalJSON accepts any value.
+func (c *count) UnmarshalJSON(b []byte) error {
+	*c = count{}
+	if string(b) == "null" {
+		return nil
+	}
+	f, err := strconv.ParseFloat(string(b), 64)
+	c.told, c.odd = true, err != nil || !(f >= 0 && f < 1<<40)
+	if !c.odd {
+		c.n = int64(f)
+	}
+	return nil
+}
+
 // set takes a count that is there and can be one.
-func set(to *int64, n *int64) {
-	if n != nil && *n >= 0 && *n < 1<<40 {
-		*to = *n
+func (r *Reading) set(to *int64, c count) {
+	switch {
+	case c.odd:
+		r.odd = true
+	case c.told:
+		*to = c.n
 	}
 }
 
@@ -198,10 +228,10 @@ func (r *Reading) anthropicDocument(body []byte) {
 // openAIUsage has the names of both OpenAI protocols; cached and reasoning
 // tokens are parts of the totals.
 type openAIUsage struct {
-	Input      *int64       `json:"input_tokens"`
-	Output     *int64       `json:"output_tokens"`
-	Prompt     *int64       `json:"prompt_tokens"`
-	Completion *int64       `json:"completion_tokens"`
+	Input      count        `json:"input_tokens"`
+	Output     count        `json:"output_tokens"`
+	Prompt     count        `json:"prompt_tokens"`
+	Completion count        `json:"completion_tokens"`
 	InputIs    openAIDetail `json:"input_tokens_details"`
 	OutputIs   openAIDetail `json:"output_tokens_details"`
 	PromptIs   openAIDetail `json:"prompt_tokens_details"`
@@ -209,9 +239,9 @@ type openAIUsage struct {
 }
 
 type openAIDetail struct {
-	Cached     *int64 `json:"cached_tokens"`
-	CacheWrite *int64 `json:"cache_write_tokens"`
-	Reasoning  *int64 `json:"reasoning_tokens"`
+	Cached     count `json:"cached_tokens"`
+	CacheWrite count `json:"cache_write_tokens"`
+	Reasoning  count `json:"reasoning_tokens"`
 }
 
 func (r *Reading) openAIUsage(u *openAIUsage) {
@@ -219,18 +249,18 @@ func (r *Reading) openAIUsage(u *openAIUsage) {
 		return
 	}
 	r.Counted = true
-	for _, n := range []*int64{u.Input, u.Prompt} {
-		set(&r.Usage.InputTokens, n)
+	for _, n := range []count{u.Input, u.Prompt} {
+		r.set(&r.Usage.InputTokens, n)
 	}
-	for _, n := range []*int64{u.Output, u.Completion} {
-		set(&r.Usage.OutputTokens, n)
+	for _, n := range []count{u.Output, u.Completion} {
+		r.set(&r.Usage.OutputTokens, n)
 	}
 	for _, d := range []openAIDetail{u.InputIs, u.PromptIs} {
-		set(&r.Usage.CacheReadTokens, d.Cached)
-		set(&r.Usage.CacheWriteTokens, d.CacheWrite)
+		r.set(&r.Usage.CacheReadTokens, d.Cached)
+		r.set(&r.Usage.CacheWriteTokens, d.CacheWrite)
 	}
 	for _, d := range []openAIDetail{u.OutputIs, u.CompleteIs} {
-		set(&r.Usage.ReasoningTokens, d.Reasoning)
+		r.set(&r.Usage.ReasoningTokens, d.Reasoning)
 	}
 }
 

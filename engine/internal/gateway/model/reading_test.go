@@ -66,3 +66,25 @@ func TestSumCosts(t *testing.T) {
 		t.Errorf("usage %+v", u)
 	}
 }
+
+// A count that cannot be one is unknown; the answer is still an answer.
+func TestOddCounts(t *testing.T) {
+	for _, tt := range []struct {
+		count string
+		final bool
+		n     int64
+	}{
+		{"12", true, 12}, {"12.0", true, 12}, {"0", true, 0}, {"null", true, 0},
+		{"-1", false, 0}, {"1e300", false, 0}, {`"many"`, false, 0}, {"[]", false, 0},
+	} {
+		r := Reading{API: AnthropicMessages}
+		r.Document([]byte(`{"type":"message","model":"m","stop_reason":"end_turn","usage":{"input_tokens":` + tt.count + `,"output_tokens":3}}`))
+		o := Reading{API: OpenAIResponses}
+		o.Document([]byte(`{"object":"response","status":"completed","model":"m","usage":{"input_tokens":` + tt.count + `,"output_tokens":3}}`))
+		for _, got := range []Reading{r, o} {
+			if got.End() != Complete || got.Final() != tt.final || got.Usage.InputTokens != tt.n || got.Usage.OutputTokens != 3 {
+				t.Errorf("%s of %s: end %v, final %v, usage %+v", tt.count, got.API, got.End(), got.Final(), got.Usage)
+			}
+		}
+	}
+}
