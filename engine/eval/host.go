@@ -50,6 +50,8 @@ type SessionSpec struct {
 	Model *ModelEndpoint
 	// Turns is how many prompts will come, 0 where unknown.
 	Turns int
+	// Isolation says what the agent may reach beside.
+	Isolation Isolation
 }
 
 // Endpoint is one MCP server as the agent reaches it: the gateway's loopback
@@ -97,6 +99,8 @@ type TurnResult struct {
 	AgentVersion string
 	// Retries is how often the agent program asked its model again by itself.
 	Retries int
+	// Isolated says what the session's [Isolation] came to.
+	Isolated Isolated
 }
 
 // Provisioner makes, observes and destroys targets. Methods are safe for

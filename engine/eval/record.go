@@ -30,6 +30,9 @@ type Record struct {
 	Target  *Placed `json:"target,omitempty"`
 	// ToolsDigest is the SHA-256 of the tool list as the agent saw it.
 	ToolsDigest string `json:"tools_digest,omitempty"`
+	// Isolation says how far the agent was kept from what is not its own; empty
+	// without an agent program.
+	Isolation Isolated `json:"isolation,omitempty"`
 	// Versions are of the engine, plugins, agent program and scorer modules.
 	Versions map[string]string `json:"versions,omitempty"`
 	// Pages are the captured pages; what they show is in the pages folder.

@@ -64,6 +64,7 @@ const (
 	CapNoFolders = "no_folders"  // needs neither HOME nor working folder
 	CapInProcess = "in_process"  // starts no process of its own per session
 	CapReusable  = "shared_host" // one plugin process can hold many sessions at once
+	CapIsolation = "isolation"   // keeps its agent from what is not its own, on this machine
 )
 
 // ModelUse says how a host reaches its model, so that the engine can stand in

@@ -99,7 +99,9 @@ type HostConfig struct {
 	Config JSON
 	// SHA256 pins the plugin binary; empty is not pinned.
 	SHA256 string
-	Source Source
+	// Isolation says whether the agent is kept from what is not its own.
+	Isolation IsolationPolicy
+	Source    Source
 }
 
 // TargetConfig is a target block: the throw-away thing the agent works on.

@@ -22,9 +22,14 @@ type config struct {
 }
 
 func (shell) Describe(context.Context) (eval.Description, error) {
+	can := []string{eval.CapMultiTurn}
+	isolation, ok := agentproc.Isolates()
+	if ok {
+		can = append(can, eval.CapIsolation)
+	}
 	return eval.Description{
 		Name: "shell", Version: "0.1.0", Doc: "Runs each prompt as a shell script.",
-		Capabilities: []string{eval.CapMultiTurn},
+		Capabilities: can, Needs: []eval.Need{isolation},
 		Schema: eval.Schema{Attributes: []eval.Attribute{
 			{Name: "program", Type: "string", Default: eval.JSON(`"sh"`), Doc: "The shell."},
 		}},
@@ -52,7 +57,7 @@ func (s *session) Turn(ctx context.Context, prompt string, emit func(eval.Event)
 	}
 	p, err := agentproc.Start(ctx, agentproc.Command{
 		Path: s.config.Program, Args: []string{"-c", prompt},
-		Dir: s.spec.WorkDir, Env: env, RawDir: s.spec.RawDir,
+		Dir: s.spec.WorkDir, Env: env, RawDir: s.spec.RawDir, Isolation: s.spec.Isolation,
 	})
 	if err != nil { // the program is missing: no trial can work
 		return eval.TurnResult{}, &eval.Fault{Cause: eval.CauseHost, Retry: eval.RetryStop, Detail: err.Error()}
@@ -68,6 +73,7 @@ func (s *session) Turn(ctx context.Context, prompt string, emit func(eval.Event)
 		emit(eval.Event{Step: &eval.Step{Kind: eval.StepMessage, Role: "assistant", Text: string(line.Text)}})
 	}
 	res := eval.TurnResult{Outcome: eval.Completed, Answer: strings.Join(said, "\n")}
+	res.Isolated, _ = p.Isolated()
 	if exit := p.Wait(); exit.Code != 0 {
 		res.Outcome, res.Detail = eval.GaveUp, exit.String()+": "+p.Stderr()
 	}

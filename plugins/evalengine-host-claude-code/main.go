@@ -24,26 +24,32 @@ func main() { host.Serve(&driver{}) }
 
 // driver implements [eval.Host].
 type driver struct {
-	once sync.Once
-	need eval.Need
+	once  sync.Once
+	needs []eval.Need
+	can   []string
 }
 
 var _ eval.Host = (*driver)(nil)
 
 // Describe implements [eval.Host].
 func (d *driver) Describe(ctx context.Context) (eval.Description, error) {
-	d.once.Do(func() { d.need = findProgram(ctx) })
+	d.once.Do(func() {
+		isolation, ok := agentproc.Isolates()
+		d.needs = []eval.Need{findProgram(ctx), isolation}
+		d.can = []string{eval.CapMultiTurn, eval.CapMCPHTTP, eval.CapUsage, eval.CapReusable}
+		if ok {
+			d.can = append(d.can, eval.CapIsolation)
+		}
+	})
 	return eval.Description{
 		Name: "claude-code", Version: version,
-		Doc: "Claude Code, headless. Without tools it has the target's MCP tools alone.",
-		Capabilities: []string{
-			eval.CapMultiTurn, eval.CapMCPHTTP, eval.CapUsage, eval.CapReusable,
-		},
-		Schema: schema(),
+		Doc:          "Claude Code, headless. Without tools it has the target's MCP tools alone.",
+		Capabilities: d.can,
+		Schema:       schema(),
 		Model: &eval.ModelUse{
 			API: "anthropic-messages", DefaultBaseURL: "https://api.anthropic.com", KeyEnv: "ANTHROPIC_API_KEY",
 		},
-		Needs: []eval.Need{d.need},
+		Needs: d.needs,
 	}, nil
 }
 
@@ -57,19 +63,22 @@ func (d *driver) Start(ctx context.Context, spec eval.SessionSpec) (eval.Session
 	if err != nil {
 		return nil, err
 	}
+	tell := agentproc.Isolate(&l.command, spec)
 	// The process ends with ctx by way of the session, which first asks for the
 	// counts of what was consumed.
 	proc, err := agentproc.Start(context.WithoutCancel(ctx), l.command)
 	if err != nil {
 		return nil, startFault(l.command.Path, err)
 	}
-	return newSession(ctx, proc, l, cfg), nil
+	return tell(newSession(ctx, proc, l, cfg)), nil
 }
 
 // startFault says why the program could not be started.
 func startFault(path string, err error) *eval.Fault {
 	retry, hint := eval.RetryTrial, ""
 	switch {
+	case errors.Is(err, agentproc.ErrIsolation):
+		retry = eval.RetryStop
 	case errors.Is(err, agentproc.ErrNotFound), isMissing(err):
 		retry, hint = eval.RetryStop, "; install it with: "+install
 	case notAProgram(err):

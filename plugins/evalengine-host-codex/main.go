@@ -13,6 +13,7 @@ import (
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/plugins/host"
+	"github.com/evalengine/evalengine/plugins/host/agentproc"
 )
 
 // version is the plugin's own.
@@ -24,24 +25,30 @@ func main() { host.Serve(&driver{}) }
 
 // driver implements [eval.Host].
 type driver struct {
-	once sync.Once
-	need eval.Need
+	once  sync.Once
+	needs []eval.Need
+	can   []string
 }
 
 var _ eval.Host = (*driver)(nil)
 
 // Describe implements [eval.Host].
 func (d *driver) Describe(ctx context.Context) (eval.Description, error) {
-	d.once.Do(func() { d.need = findProgram(ctx) })
+	d.once.Do(func() {
+		isolation, ok := agentproc.Isolates()
+		d.needs = []eval.Need{findProgram(ctx), isolation}
+		d.can = []string{eval.CapMultiTurn, eval.CapMCPHTTP, eval.CapUsage, eval.CapReusable}
+		if ok {
+			d.can = append(d.can, eval.CapIsolation)
+		}
+	})
 	return eval.Description{
 		Name: "codex", Version: version,
-		Doc: "Codex CLI, headless. Without tools it has the target's MCP tools and the few built-in ones that cannot be taken away.",
-		Capabilities: []string{
-			eval.CapMultiTurn, eval.CapMCPHTTP, eval.CapUsage, eval.CapReusable,
-		},
-		Schema: schema(),
-		Model:  &eval.ModelUse{API: "openai-responses", DefaultBaseURL: defaultBaseURL, KeyEnv: "OPENAI_API_KEY"},
-		Needs:  []eval.Need{d.need},
+		Doc:          "Codex CLI, headless. Without tools it has the target's MCP tools and the few built-in ones that cannot be taken away.",
+		Capabilities: d.can,
+		Schema:       schema(),
+		Model:        &eval.ModelUse{API: "openai-responses", DefaultBaseURL: defaultBaseURL, KeyEnv: "OPENAI_API_KEY"},
+		Needs:        d.needs,
 	}, nil
 }
 
@@ -55,5 +62,6 @@ func (d *driver) Start(ctx context.Context, spec eval.SessionSpec) (eval.Session
 	if err != nil {
 		return nil, err
 	}
-	return newSession(ctx, l, cfg), nil
+	tell := agentproc.Isolate(&l.command, spec)
+	return tell(newSession(ctx, l, cfg)), nil
 }

@@ -131,6 +131,8 @@ func askVersion(ctx context.Context, path string) string {
 func startFault(path string, err error) *eval.Fault {
 	retry, hint := eval.RetryTrial, ""
 	switch {
+	case errors.Is(err, agentproc.ErrIsolation):
+		retry = eval.RetryStop
 	case errors.Is(err, agentproc.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		retry, hint = eval.RetryStop, "; install it with: "+install
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC), errors.Is(err, syscall.ENOTDIR):

@@ -14,12 +14,19 @@ import (
 	"io"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/plugins/internal/proc"
 	"github.com/evalengine/evalengine/plugins/rpc"
 )
 
 // Serve serves h until the engine is done with it. Stdout belongs to the protocol
 // from here on; what is written to stderr is kept as the plugin's log.
-func Serve(h eval.Host) { rpc.ServeHost(h) }
+//
+// The binary is started again as the keeper of each agent that package agentproc
+// runs, so nothing may happen in main before Serve.
+func Serve(h eval.Host) {
+	proc.Keeper()
+	rpc.ServeHost(h)
+}
 
 // Config reads the session's config into the struct that v points to. The engine
 // has checked it against the plugin's schema, so a field that v does not know, or

@@ -10,6 +10,10 @@ func sessionSpecToProto(s eval.SessionSpec) *hostv1.SessionSpec {
 		Trial: TrialToProto(s.Trial), Config: raw(s.Config),
 		Home: valid(s.Home), WorkDir: valid(s.WorkDir), RawDir: valid(s.RawDir),
 		Env: validMap(s.Env), Servers: convertAll(s.Servers, endpointToProto), Turns: clamp32(s.Turns),
+		Isolation: &hostv1.Isolation{
+			Policy: valid(string(s.Isolation.Policy)), Hidden: validAll(s.Isolation.Hidden),
+			Writable: validAll(s.Isolation.Writable), Readable: validAll(s.Isolation.Readable),
+		},
 	}
 	if m := s.Model; m != nil {
 		p.Model = &hostv1.ModelEndpoint{BaseUrl: valid(m.BaseURL), Key: valid(m.Key)}
@@ -22,6 +26,10 @@ func sessionSpecFromProto(p *hostv1.SessionSpec) eval.SessionSpec {
 		Trial: TrialFromProto(p.GetTrial()), Config: fromRaw(p.GetConfig()),
 		Home: p.GetHome(), WorkDir: p.GetWorkDir(), RawDir: p.GetRawDir(),
 		Env: p.GetEnv(), Servers: convertAll(p.GetServers(), endpointFromProto), Turns: int(p.GetTurns()),
+		Isolation: eval.Isolation{
+			Policy: eval.IsolationPolicy(p.GetIsolation().GetPolicy()), Hidden: p.GetIsolation().GetHidden(),
+			Writable: p.GetIsolation().GetWritable(), Readable: p.GetIsolation().GetReadable(),
+		},
 	}
 	if m := p.GetModel(); m != nil {
 		s.Model = &eval.ModelEndpoint{BaseURL: m.BaseUrl, Key: m.Key}
@@ -71,7 +79,7 @@ func turnDoneToProto(r eval.TurnResult, f *eval.Fault) *hostv1.TurnDone {
 	return &hostv1.TurnDone{
 		Outcome: valid(string(r.Outcome)), Answer: valid(r.Answer), Detail: valid(r.Detail),
 		Usage: UsageToProto(r.Usage), AgentVersion: valid(r.AgentVersion), Retries: clamp32(r.Retries),
-		Fault: FaultToProto(f),
+		Fault: FaultToProto(f), Isolated: valid(string(r.Isolated)),
 	}
 }
 
@@ -79,5 +87,6 @@ func turnDoneFromProto(d *hostv1.TurnDone) (eval.TurnResult, *eval.Fault) {
 	return eval.TurnResult{
 		Outcome: eval.Outcome(d.GetOutcome()), Answer: d.GetAnswer(), Detail: d.GetDetail(),
 		Usage: UsageFromProto(d.GetUsage()), AgentVersion: d.GetAgentVersion(), Retries: int(d.GetRetries()),
+		Isolated: eval.Isolated(d.GetIsolated()),
 	}, FaultFromProto(d.GetFault())
 }

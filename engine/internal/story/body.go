@@ -39,7 +39,7 @@ var (
 	providerBody   = bodySpec{name: "provider", optional: []string{"concurrency", "requests_per_minute"}}
 	variableBody   = bodySpec{name: "variable", optional: []string{"type", "default", "description", "sensitive"}, blocks: []blockSpec{{name: "validation"}}}
 	validationBody = bodySpec{name: "validation", required: []string{"condition", "error_message"}}
-	hostBody       = bodySpec{name: "host", required: []string{"driver"}, optional: []string{"capabilities", "env", "sha256", "concurrency"}, blocks: []blockSpec{{name: "config", once: true}}}
+	hostBody       = bodySpec{name: "host", required: []string{"driver"}, optional: []string{"capabilities", "env", "sha256", "concurrency", "isolation"}, blocks: []blockSpec{{name: "config", once: true}}}
 	targetBody     = bodySpec{name: "target", required: []string{"provisioner"}, optional: []string{"env", "sha256"}, blocks: []blockSpec{{name: "config", once: true}, {name: "tool", label: "pattern"}}}
 	ruleBody       = bodySpec{name: "tool", optional: []string{"requires", "destructive"}}
 	browserBody    = bodySpec{name: "browser", optional: []string{"path", "url", "concurrency"}}

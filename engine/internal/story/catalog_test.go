@@ -40,7 +40,7 @@ func (c *fakeCatalog) Host(_ context.Context, driver, sha string) (eval.Descript
 	c.ask("host " + driver)
 	switch driver {
 	case "claude-code", "codex", "scripted":
-		return eval.Description{Name: driver, Capabilities: []string{eval.CapMultiTurn}, Schema: eval.Schema{Attributes: []eval.Attribute{
+		return eval.Description{Name: driver, Capabilities: []string{eval.CapMultiTurn, eval.CapIsolation}, Schema: eval.Schema{Attributes: []eval.Attribute{
 			{Name: "model", Type: "string", Doc: "the model's name"},
 			{Name: "max_turns", Type: "number", Default: eval.JSON(`40`)},
 			{Name: "effort", Type: "string", Enum: []string{"low", "medium", "high"}},
@@ -51,11 +51,13 @@ func (c *fakeCatalog) Host(_ context.Context, driver, sha string) (eval.Descript
 			{Name: "extra", Type: "any"},
 		}}}, nil
 	case "oneshot":
-		return eval.Description{Name: driver}, nil
+		return eval.Description{Name: driver, Capabilities: []string{eval.CapIsolation}}, nil
+	case "open":
+		return eval.Description{Name: driver, Needs: []eval.Need{{Name: "isolation", Path: "no user namespaces"}}}, nil
 	case "broken":
 		return eval.Description{}, &eval.Fault{Cause: eval.CausePlugin, Retry: eval.RetryStop, Detail: "the plugin ended before its handshake"}
 	case "badschema":
-		return eval.Description{Capabilities: []string{eval.CapMultiTurn}, Schema: eval.Schema{Attributes: []eval.Attribute{{Name: "x", Type: "lits(string)"}}}}, nil
+		return eval.Description{Capabilities: []string{eval.CapMultiTurn, eval.CapIsolation}, Schema: eval.Schema{Attributes: []eval.Attribute{{Name: "x", Type: "lits(string)"}}}}, nil
 	}
 	return eval.Description{}, fmt.Errorf("looked in 3 folders: %w", ErrUnknown)
 }

@@ -17,6 +17,8 @@ type hostBlock struct {
 	block  *hclsyntax.Block
 	config eval.HostConfig
 	driver hcl.Range
+	// isolation is where its isolation is asked for, the block where it is not.
+	isolation hcl.Range
 }
 
 // targetBlock is a target block and what it becomes.
@@ -46,6 +48,7 @@ func (l *loader) declareHosts() {
 		}
 		h.config.Concurrency, _ = l.intAttr(attrs["concurrency"], l.root, 1, maxConcurrency)
 		h.config.Driver, _ = l.filledAttr(attrs["driver"], l.root)
+		h.config.Isolation, h.isolation = l.isolationPolicy(attrs["isolation"]), attrRange(attrs["isolation"], b)
 		l.hosts[b.Labels[0]] = h
 		l.order.hosts = append(l.order.hosts, b.Labels[0])
 	}
@@ -150,6 +153,7 @@ func (l *loader) configure(stories []*storyBlock) {
 		}
 		l.suite.Hosts[i].Config = l.pluginConfig(h.block, h.driver, hostKey(h.config.Driver, h.config.SHA256), "driver", h.config.Driver, a.description.Schema)
 		l.multiTurn(h, a.description, stories)
+		l.isolated(h, a.description)
 	}
 	for _, name := range l.order.targets {
 		t := l.targets[name]

@@ -32,8 +32,8 @@ func TestDesign(t *testing.T) {
 	want := &eval.Suite{
 		Name: "site-builder", Dir: dir, Repeats: 3, Timeout: 10 * time.Minute, OnTimeout: eval.TimeoutFails, Retries: 2, BudgetUSD: 20, Circuit: 5,
 		Hosts: []eval.HostConfig{
-			{Name: "claude", Driver: "claude-code", Config: eval.JSON(`{"model":"sonnet","max_turns":40}`), Source: eval.Source{File: file, Line: 14, Column: 1}},
-			{Name: "codex", Driver: "codex", Config: eval.JSON(`{"model":"gpt-5-codex","max_turns":40}`), Source: eval.Source{File: file, Line: 23, Column: 1}},
+			{Name: "claude", Driver: "claude-code", Isolation: eval.IsolationAuto, Config: eval.JSON(`{"model":"sonnet","max_turns":40}`), Source: eval.Source{File: file, Line: 14, Column: 1}},
+			{Name: "codex", Driver: "codex", Isolation: eval.IsolationAuto, Config: eval.JSON(`{"model":"gpt-5-codex","max_turns":40}`), Source: eval.Source{File: file, Line: 23, Column: 1}},
 		},
 		Targets: []eval.TargetConfig{{
 			Name: "site", Provisioner: "sitebuilder", Config: eval.JSON(`{"template":"blank"}`), Source: eval.Source{File: file, Line: 28, Column: 1},

@@ -67,6 +67,7 @@ type attempt struct {
 	answer        string
 	usage         eval.Usage
 	agentVersion  string
+	isolated      eval.Isolated
 	scores        []eval.Score
 	findings      []eval.Finding
 	fault         *eval.Fault
@@ -296,7 +297,7 @@ func (a *attempt) record() *eval.Record {
 		Status: status, Cause: cause, Reason: reason,
 		Scores: a.scores, Findings: a.findings, Prompts: a.prompts, Answer: a.answer,
 		Calls: counts(a.steps), Usage: a.usage, Timings: a.timings, Target: a.placed,
-		ToolsDigest: a.digest, Versions: a.versions(),
+		ToolsDigest: a.digest, Isolation: a.isolated, Versions: a.versions(),
 		Attempts: append(slices.Clip(a.past), a.summary()),
 	}
 	for i := range rec.Findings {

@@ -65,6 +65,9 @@ func (a *attempt) converse(ctx context.Context) *eval.Fault {
 		return &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: fmt.Sprintf("trial %s: raw output: %v", a.trial.ID(), err)}
 	}
 	a.gather(t)
+	if fault == nil {
+		fault = a.notIsolated(spec)
+	}
 	if fault == nil && a.outcome == eval.TimedOut {
 		a.finding("timed_out", eval.SeverityMinor, "", fmt.Sprintf("the agent was not done after %s; by the suite's policy (on_timeout) %s",
 			a.timeout(), map[bool]string{true: "the gates decide", false: "that is a failure"}[a.r.Suite.OnTimeout == eval.TimeoutJudged]))
@@ -196,8 +199,11 @@ func (a *attempt) spec(desc eval.Description) (eval.SessionSpec, error) {
 	if s.Home, err = a.folder("home"); err != nil {
 		return s, err
 	}
-	s.WorkDir, err = a.folder("work")
-	return s, err
+	if s.WorkDir, err = a.folder("work"); err != nil {
+		return s, err
+	}
+	s.Isolation = a.isolation(s.Home, s.WorkDir)
+	return s, nil
 }
 
 // evaluate makes the prompts, now that the target exists.
@@ -273,7 +279,7 @@ func (a *attempt) keptFromAgent(results []eval.Step) {
 
 // gather brings together what host, gateway and model proxy saw.
 func (a *attempt) gather(t *turns) {
-	a.answer, a.agentVersion, a.usage = t.answer, t.version, t.usage
+	a.answer, a.agentVersion, a.isolated, a.usage = t.answer, t.version, t.isolated, t.usage
 	retries := 0
 	if a.model != nil {
 		facts := a.model.Facts(0)
@@ -293,6 +299,6 @@ func (a *attempt) gather(t *turns) {
 	a.unheld()
 	var kept []eval.Step
 	a.steps, kept = merge(t.steps, calls, t.ends)
-	a.keptFromAgent(kept)
 	a.findings = append(a.findings, repeats(a.steps)...)
+	a.keptFromAgent(kept)
 }

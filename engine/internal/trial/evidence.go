@@ -121,7 +121,7 @@ func (a *attempt) restore(e evidence, dir string) error {
 	a.outcome, a.detail = e.Outcome, e.Detail
 	a.timings, a.placed, a.prompts, a.answer = rec.Timings, rec.Target, rec.Prompts, rec.Answer
 	a.usage, a.digest, a.findings = rec.Usage, rec.ToolsDigest, rec.Findings
-	a.agentVersion = rec.Versions["agent/"+a.host.Driver]
+	a.agentVersion, a.isolated = rec.Versions["agent/"+a.host.Driver], rec.Isolation
 	if a.placed != nil {
 		a.values = a.placed.Values
 	}

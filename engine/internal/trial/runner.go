@@ -39,6 +39,9 @@ type Runner struct {
 	Environ func(string) (string, bool)
 	// Temp is the run's own temporary folder.
 	Temp string
+	// Hidden are files and folders that no agent may see, Readable those in them that
+	// it needs.
+	Hidden, Readable []string
 	// Versions of the engine, plugins and modules go into every record.
 	Versions map[string]string
 	Logger   *slog.Logger

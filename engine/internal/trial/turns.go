@@ -24,6 +24,7 @@ type turns struct {
 	answer   string
 	usage    eval.Usage
 	version  string
+	isolated eval.Isolated
 	retries  int
 	done     bool
 }
@@ -159,6 +160,9 @@ func (t *turns) end(res eval.TurnResult) {
 	}
 	if res.AgentVersion != "" {
 		t.version = res.AgentVersion
+	}
+	if res.Isolated != "" {
+		t.isolated = res.Isolated
 	}
 	t.retries += res.Retries
 	if !credible(res.Usage) {

@@ -53,6 +53,11 @@ type Command struct {
 	// MaxLine and Grace are the defaults where 0.
 	MaxLine int
 	Grace   time.Duration
+	// Isolation is the session's; see [Process.Isolated] for what it came to.
+	// [Isolate] sets it.
+	Isolation eval.Isolation
+
+	told *told
 }
 
 // Env returns a session's whole environment: HOME and TMPDIR in the trial's own

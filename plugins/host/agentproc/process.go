@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -15,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/plugins/internal/proc"
 	"github.com/evalengine/evalengine/plugins/rpc"
 )
@@ -24,6 +24,7 @@ const pluginMark = rpc.EnvMark
 // Process is a running agent program with everything that it started.
 type Process struct {
 	cmd    *exec.Cmd
+	kept   *proc.Kept
 	mark   string
 	grace  time.Duration
 	stdin  *os.File
@@ -33,9 +34,8 @@ type Process struct {
 	lines  *lineReader
 	raw    []*rawFile
 
-	// kin are what the program had started when it was told to end.
-	kinMu sync.Mutex
-	kin   proc.Kin
+	isolated eval.Isolated
+	why      error // it is not isolated although it should be
 
 	stopCtx  func() bool
 	stopOnce sync.Once
@@ -83,7 +83,6 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	}
 	p.cmd = &exec.Cmd{
 		Path: path, Args: append([]string{c.Path}, c.Args...), Dir: cmp.Or(c.Dir, "/"), Env: c.environ(p.mark),
-		SysProcAttr: proc.AttrDying(),
 	}
 	if err := p.run(&c); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
@@ -99,7 +98,7 @@ func (p *Process) run(c *Command) error {
 		return err
 	}
 	started := make(chan error)
-	go p.supervise(started)
+	go p.supervise(c, started)
 	err = <-started
 	for _, f := range ends {
 		f.Close()
@@ -159,19 +158,16 @@ func (p *Process) closePipes() {
 // supervise starts the program, waits for it and ends what it left. It keeps one
 // thread for all of that: the kernel's parent-death signal, which ends the
 // program when the plugin is killed, goes by thread.
-func (p *Process) supervise(started chan<- error) {
+func (p *Process) supervise(c *Command, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := p.cmd.Start(); err != nil {
+	if err := p.start(c); err != nil {
 		started <- err
 		return
 	}
 	started <- nil
-	err := proc.Finish(p.cmd, EnvMark+"="+p.mark, p.exited)
-	p.kinMu.Lock()
-	p.kin.Kill()
-	p.kinMu.Unlock()
-	p.exit = exitOf(p.cmd.ProcessState, err)
+	status, err := p.kept.Finish(EnvMark+"="+p.mark, p.exited)
+	p.exit = exitOf(status, err)
 	p.exit.Stopped = p.stopped.Load()
 	p.stderr.Expire()
 	p.stdout.Expire()
@@ -179,15 +175,36 @@ func (p *Process) supervise(started chan<- error) {
 	close(p.done)
 }
 
-func exitOf(s *os.ProcessState, err error) Exit {
-	if s == nil {
-		return Exit{Code: -1, Signal: fmt.Sprint(err)}
+// start starts the program in its box, or without one where there is none and the
+// policy allows that.
+func (p *Process) start(c *Command) (err error) {
+	box := c.box()
+	p.isolated = eval.NotIsolated
+	p.kept, err = proc.Keep(p.cmd, box)
+	if box.Namespaces && errors.Is(err, proc.ErrBox) && c.Isolation.Policy != eval.IsolationRequired {
+		p.why = err
+		p.kept, err = proc.Keep(p.cmd, proc.Box{})
 	}
-	e := Exit{Code: s.ExitCode()}
-	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		e.Signal = proc.SignalName(w.Signal())
+	switch {
+	case err != nil:
+		return err
+	case p.kept.Boxed.OwnProc:
+		p.isolated = eval.IsolatedFully
+	case p.kept.Boxed.Namespaces:
+		p.isolated = eval.IsolatedFiles
 	}
-	return e
+	c.told.set(p.isolated, p.why)
+	return nil
+}
+
+func exitOf(w syscall.WaitStatus, err error) Exit {
+	switch {
+	case err != nil:
+		return Exit{Code: -1, Signal: err.Error()}
+	case w.Signaled():
+		return Exit{Code: -1, Signal: proc.SignalName(w.Signal())}
+	}
+	return Exit{Code: w.ExitStatus()}
 }
 
 func (p *Process) pumpStderr(r *tee) {
@@ -222,37 +239,22 @@ func (p *Process) Write(b []byte) (int, error) {
 	return f.Write(b)
 }
 
-// meet notes what the program has started, as long as that can be told.
-func (p *Process) meet() {
-	select {
-	case <-p.exited:
-		return
-	default:
-	}
-	kin := proc.KinOf(p.Pid())
-	p.kinMu.Lock()
-	defer p.kinMu.Unlock()
-	if p.kin == nil {
-		p.kin = proc.Kin{}
-	}
-	maps.Copy(p.kin, kin)
-}
-
 // CloseStdin ends the program's stdin.
 func (p *Process) CloseStdin() {
 	p.stdinMu.Lock()
 	defer p.stdinMu.Unlock()
 	if p.stdin != nil {
-		if p.cmd.Process != nil {
-			p.meet()
-		}
 		p.stdin.Close()
 		p.stdin = nil
 	}
 }
 
-// Pid is the program's process ID, which is its session's ID.
-func (p *Process) Pid() int { return p.cmd.Process.Pid }
+// Pid is the ID of the process that keeps the program and all that it starts.
+func (p *Process) Pid() int { return p.kept.Pid() }
+
+// Isolated says what the command's Isolation came to; the error is why it is less
+// than it should be.
+func (p *Process) Isolated() (eval.Isolated, error) { return p.isolated, p.why }
 
 // Exited is closed when the program itself has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
@@ -266,14 +268,13 @@ func (p *Process) Stderr() string { return p.tail.String() }
 func (p *Process) Stop() {
 	p.stopOnce.Do(func() {
 		p.stopped.Store(true)
-		p.meet()
 		go p.escalate()
 	})
 }
 
 func (p *Process) escalate() {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		_ = p.cmd.Process.Signal(sig)
+		p.kept.Signal(sig)
 		t := time.NewTimer(p.grace)
 		select {
 		case <-p.exited:
@@ -291,7 +292,7 @@ func (p *Process) Kill() {
 	select {
 	case <-p.exited: // supervise ends the rest
 	default:
-		_ = p.cmd.Process.Kill()
+		p.kept.Kill()
 	}
 }
 

@@ -119,6 +119,7 @@ type SessionSpec struct {
 	Servers       []*Endpoint       `protobuf:"bytes,7,rep,name=servers,proto3" json:"servers,omitempty"`
 	Model         *ModelEndpoint    `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
 	Turns         int32             `protobuf:"varint,9,opt,name=turns,proto3" json:"turns,omitempty"`
+	Isolation     *Isolation        `protobuf:"bytes,10,opt,name=isolation,proto3" json:"isolation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -216,6 +217,84 @@ func (x *SessionSpec) GetTurns() int32 {
 	return 0
 }
 
+func (x *SessionSpec) GetIsolation() *Isolation {
+	if x != nil {
+		return x.Isolation
+	}
+	return nil
+}
+
+// What the agent may reach of the machine: it can read all that is not hidden and
+// write to nothing but the writable folders.
+type Isolation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// auto, require, or none; empty is none.
+	Policy        string   `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	Hidden        []string `protobuf:"bytes,2,rep,name=hidden,proto3" json:"hidden,omitempty"`
+	Writable      []string `protobuf:"bytes,3,rep,name=writable,proto3" json:"writable,omitempty"`
+	Readable      []string `protobuf:"bytes,4,rep,name=readable,proto3" json:"readable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Isolation) Reset() {
+	*x = Isolation{}
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Isolation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Isolation) ProtoMessage() {}
+
+func (x *Isolation) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Isolation.ProtoReflect.Descriptor instead.
+func (*Isolation) Descriptor() ([]byte, []int) {
+	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Isolation) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
+func (x *Isolation) GetHidden() []string {
+	if x != nil {
+		return x.Hidden
+	}
+	return nil
+}
+
+func (x *Isolation) GetWritable() []string {
+	if x != nil {
+		return x.Writable
+	}
+	return nil
+}
+
+func (x *Isolation) GetReadable() []string {
+	if x != nil {
+		return x.Readable
+	}
+	return nil
+}
+
 type Endpoint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -228,7 +307,7 @@ type Endpoint struct {
 
 func (x *Endpoint) Reset() {
 	*x = Endpoint{}
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[2]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -240,7 +319,7 @@ func (x *Endpoint) String() string {
 func (*Endpoint) ProtoMessage() {}
 
 func (x *Endpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[2]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -253,7 +332,7 @@ func (x *Endpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endpoint.ProtoReflect.Descriptor instead.
 func (*Endpoint) Descriptor() ([]byte, []int) {
-	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{2}
+	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Endpoint) GetName() string {
@@ -294,7 +373,7 @@ type ModelEndpoint struct {
 
 func (x *ModelEndpoint) Reset() {
 	*x = ModelEndpoint{}
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[3]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -306,7 +385,7 @@ func (x *ModelEndpoint) String() string {
 func (*ModelEndpoint) ProtoMessage() {}
 
 func (x *ModelEndpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[3]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -319,7 +398,7 @@ func (x *ModelEndpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelEndpoint.ProtoReflect.Descriptor instead.
 func (*ModelEndpoint) Descriptor() ([]byte, []int) {
-	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{3}
+	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ModelEndpoint) GetBaseUrl() string {
@@ -345,7 +424,7 @@ type Turn struct {
 
 func (x *Turn) Reset() {
 	*x = Turn{}
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[4]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -357,7 +436,7 @@ func (x *Turn) String() string {
 func (*Turn) ProtoMessage() {}
 
 func (x *Turn) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[4]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -370,7 +449,7 @@ func (x *Turn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turn.ProtoReflect.Descriptor instead.
 func (*Turn) Descriptor() ([]byte, []int) {
-	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{4}
+	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Turn) GetPrompt() string {
@@ -395,7 +474,7 @@ type SessionResponse struct {
 
 func (x *SessionResponse) Reset() {
 	*x = SessionResponse{}
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[5]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -407,7 +486,7 @@ func (x *SessionResponse) String() string {
 func (*SessionResponse) ProtoMessage() {}
 
 func (x *SessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[5]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -420,7 +499,7 @@ func (x *SessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionResponse.ProtoReflect.Descriptor instead.
 func (*SessionResponse) Descriptor() ([]byte, []int) {
-	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{5}
+	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SessionResponse) GetMessage() isSessionResponse_Message {
@@ -503,7 +582,7 @@ type Started struct {
 
 func (x *Started) Reset() {
 	*x = Started{}
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[6]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +594,7 @@ func (x *Started) String() string {
 func (*Started) ProtoMessage() {}
 
 func (x *Started) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[6]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +607,7 @@ func (x *Started) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Started.ProtoReflect.Descriptor instead.
 func (*Started) Descriptor() ([]byte, []int) {
-	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{6}
+	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{7}
 }
 
 type Event struct {
@@ -545,7 +624,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[7]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -557,7 +636,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[7]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -570,7 +649,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{7}
+	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Event) GetEvent() isEvent_Event {
@@ -638,14 +717,16 @@ type TurnDone struct {
 	AgentVersion string                 `protobuf:"bytes,5,opt,name=agent_version,json=agentVersion,proto3" json:"agent_version,omitempty"`
 	Retries      int32                  `protobuf:"varint,6,opt,name=retries,proto3" json:"retries,omitempty"`
 	// Set where the turn is no evidence of the agent.
-	Fault         *v1.Fault `protobuf:"bytes,7,opt,name=fault,proto3" json:"fault,omitempty"`
+	Fault *v1.Fault `protobuf:"bytes,7,opt,name=fault,proto3" json:"fault,omitempty"`
+	// What the session's isolation came to: full, files or none.
+	Isolated      string `protobuf:"bytes,8,opt,name=isolated,proto3" json:"isolated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TurnDone) Reset() {
 	*x = TurnDone{}
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[8]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -657,7 +738,7 @@ func (x *TurnDone) String() string {
 func (*TurnDone) ProtoMessage() {}
 
 func (x *TurnDone) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_host_v1_host_proto_msgTypes[8]
+	mi := &file_evalengine_host_v1_host_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -670,7 +751,7 @@ func (x *TurnDone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnDone.ProtoReflect.Descriptor instead.
 func (*TurnDone) Descriptor() ([]byte, []int) {
-	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{8}
+	return file_evalengine_host_v1_host_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TurnDone) GetOutcome() string {
@@ -722,6 +803,13 @@ func (x *TurnDone) GetFault() *v1.Fault {
 	return nil
 }
 
+func (x *TurnDone) GetIsolated() string {
+	if x != nil {
+		return x.Isolated
+	}
+	return ""
+}
+
 var File_evalengine_host_v1_host_proto protoreflect.FileDescriptor
 
 const file_evalengine_host_v1_host_proto_rawDesc = "" +
@@ -730,7 +818,7 @@ const file_evalengine_host_v1_host_proto_rawDesc = "" +
 	"\x0eSessionRequest\x127\n" +
 	"\x05start\x18\x01 \x01(\v2\x1f.evalengine.host.v1.SessionSpecH\x00R\x05start\x12.\n" +
 	"\x04turn\x18\x02 \x01(\v2\x18.evalengine.host.v1.TurnH\x00R\x04turnB\t\n" +
-	"\amessage\"\x9b\x03\n" +
+	"\amessage\"\xd8\x03\n" +
 	"\vSessionSpec\x121\n" +
 	"\x05trial\x18\x01 \x01(\v2\x1b.evalengine.record.v1.TrialR\x05trial\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\fR\x06config\x12\x12\n" +
@@ -740,10 +828,17 @@ const file_evalengine_host_v1_host_proto_rawDesc = "" +
 	"\x03env\x18\x06 \x03(\v2(.evalengine.host.v1.SessionSpec.EnvEntryR\x03env\x126\n" +
 	"\aservers\x18\a \x03(\v2\x1c.evalengine.host.v1.EndpointR\aservers\x127\n" +
 	"\x05model\x18\b \x01(\v2!.evalengine.host.v1.ModelEndpointR\x05model\x12\x14\n" +
-	"\x05turns\x18\t \x01(\x05R\x05turns\x1a6\n" +
+	"\x05turns\x18\t \x01(\x05R\x05turns\x12;\n" +
+	"\tisolation\x18\n" +
+	" \x01(\v2\x1d.evalengine.host.v1.IsolationR\tisolation\x1a6\n" +
 	"\bEnvEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"Z\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"s\n" +
+	"\tIsolation\x12\x16\n" +
+	"\x06policy\x18\x01 \x01(\tR\x06policy\x12\x16\n" +
+	"\x06hidden\x18\x02 \x03(\tR\x06hidden\x12\x1a\n" +
+	"\bwritable\x18\x03 \x03(\tR\bwritable\x12\x1a\n" +
+	"\breadable\x18\x04 \x03(\tR\breadable\"Z\n" +
 	"\bEndpoint\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
@@ -765,7 +860,7 @@ const file_evalengine_host_v1_host_proto_rawDesc = "" +
 	"\x04step\x18\x01 \x01(\v2\x1a.evalengine.record.v1.StepH\x00R\x04step\x12\x1c\n" +
 	"\bprogress\x18\x02 \x01(\tH\x00R\bprogress\x12\x1a\n" +
 	"\awarning\x18\x03 \x01(\tH\x00R\awarningB\a\n" +
-	"\x05event\"\xf9\x01\n" +
+	"\x05event\"\x95\x02\n" +
 	"\bTurnDone\x12\x18\n" +
 	"\aoutcome\x18\x01 \x01(\tR\aoutcome\x12\x16\n" +
 	"\x06answer\x18\x02 \x01(\tR\x06answer\x12\x16\n" +
@@ -773,7 +868,8 @@ const file_evalengine_host_v1_host_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\x12#\n" +
 	"\ragent_version\x18\x05 \x01(\tR\fagentVersion\x12\x18\n" +
 	"\aretries\x18\x06 \x01(\x05R\aretries\x121\n" +
-	"\x05fault\x18\a \x01(\v2\x1b.evalengine.record.v1.FaultR\x05fault2\xc0\x01\n" +
+	"\x05fault\x18\a \x01(\v2\x1b.evalengine.record.v1.FaultR\x05fault\x12\x1a\n" +
+	"\bisolated\x18\b \x01(\tR\bisolated2\xc0\x01\n" +
 	"\vHostService\x12Y\n" +
 	"\bDescribe\x12%.evalengine.plugin.v1.DescribeRequest\x1a&.evalengine.plugin.v1.DescribeResponse\x12V\n" +
 	"\aSession\x12\".evalengine.host.v1.SessionRequest\x1a#.evalengine.host.v1.SessionResponse(\x010\x01BBZ@github.com/evalengine/evalengine/proto/evalengine/host/v1;hostv1b\x06proto3"
@@ -790,48 +886,50 @@ func file_evalengine_host_v1_host_proto_rawDescGZIP() []byte {
 	return file_evalengine_host_v1_host_proto_rawDescData
 }
 
-var file_evalengine_host_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_evalengine_host_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_evalengine_host_v1_host_proto_goTypes = []any{
 	(*SessionRequest)(nil),       // 0: evalengine.host.v1.SessionRequest
 	(*SessionSpec)(nil),          // 1: evalengine.host.v1.SessionSpec
-	(*Endpoint)(nil),             // 2: evalengine.host.v1.Endpoint
-	(*ModelEndpoint)(nil),        // 3: evalengine.host.v1.ModelEndpoint
-	(*Turn)(nil),                 // 4: evalengine.host.v1.Turn
-	(*SessionResponse)(nil),      // 5: evalengine.host.v1.SessionResponse
-	(*Started)(nil),              // 6: evalengine.host.v1.Started
-	(*Event)(nil),                // 7: evalengine.host.v1.Event
-	(*TurnDone)(nil),             // 8: evalengine.host.v1.TurnDone
-	nil,                          // 9: evalengine.host.v1.SessionSpec.EnvEntry
-	(*v1.Trial)(nil),             // 10: evalengine.record.v1.Trial
-	(*v1.Fault)(nil),             // 11: evalengine.record.v1.Fault
-	(*v1.Step)(nil),              // 12: evalengine.record.v1.Step
-	(*v1.Usage)(nil),             // 13: evalengine.record.v1.Usage
-	(*v11.DescribeRequest)(nil),  // 14: evalengine.plugin.v1.DescribeRequest
-	(*v11.DescribeResponse)(nil), // 15: evalengine.plugin.v1.DescribeResponse
+	(*Isolation)(nil),            // 2: evalengine.host.v1.Isolation
+	(*Endpoint)(nil),             // 3: evalengine.host.v1.Endpoint
+	(*ModelEndpoint)(nil),        // 4: evalengine.host.v1.ModelEndpoint
+	(*Turn)(nil),                 // 5: evalengine.host.v1.Turn
+	(*SessionResponse)(nil),      // 6: evalengine.host.v1.SessionResponse
+	(*Started)(nil),              // 7: evalengine.host.v1.Started
+	(*Event)(nil),                // 8: evalengine.host.v1.Event
+	(*TurnDone)(nil),             // 9: evalengine.host.v1.TurnDone
+	nil,                          // 10: evalengine.host.v1.SessionSpec.EnvEntry
+	(*v1.Trial)(nil),             // 11: evalengine.record.v1.Trial
+	(*v1.Fault)(nil),             // 12: evalengine.record.v1.Fault
+	(*v1.Step)(nil),              // 13: evalengine.record.v1.Step
+	(*v1.Usage)(nil),             // 14: evalengine.record.v1.Usage
+	(*v11.DescribeRequest)(nil),  // 15: evalengine.plugin.v1.DescribeRequest
+	(*v11.DescribeResponse)(nil), // 16: evalengine.plugin.v1.DescribeResponse
 }
 var file_evalengine_host_v1_host_proto_depIdxs = []int32{
 	1,  // 0: evalengine.host.v1.SessionRequest.start:type_name -> evalengine.host.v1.SessionSpec
-	4,  // 1: evalengine.host.v1.SessionRequest.turn:type_name -> evalengine.host.v1.Turn
-	10, // 2: evalengine.host.v1.SessionSpec.trial:type_name -> evalengine.record.v1.Trial
-	9,  // 3: evalengine.host.v1.SessionSpec.env:type_name -> evalengine.host.v1.SessionSpec.EnvEntry
-	2,  // 4: evalengine.host.v1.SessionSpec.servers:type_name -> evalengine.host.v1.Endpoint
-	3,  // 5: evalengine.host.v1.SessionSpec.model:type_name -> evalengine.host.v1.ModelEndpoint
-	6,  // 6: evalengine.host.v1.SessionResponse.started:type_name -> evalengine.host.v1.Started
-	7,  // 7: evalengine.host.v1.SessionResponse.event:type_name -> evalengine.host.v1.Event
-	8,  // 8: evalengine.host.v1.SessionResponse.turn_done:type_name -> evalengine.host.v1.TurnDone
-	11, // 9: evalengine.host.v1.SessionResponse.fault:type_name -> evalengine.record.v1.Fault
-	12, // 10: evalengine.host.v1.Event.step:type_name -> evalengine.record.v1.Step
-	13, // 11: evalengine.host.v1.TurnDone.usage:type_name -> evalengine.record.v1.Usage
-	11, // 12: evalengine.host.v1.TurnDone.fault:type_name -> evalengine.record.v1.Fault
-	14, // 13: evalengine.host.v1.HostService.Describe:input_type -> evalengine.plugin.v1.DescribeRequest
-	0,  // 14: evalengine.host.v1.HostService.Session:input_type -> evalengine.host.v1.SessionRequest
-	15, // 15: evalengine.host.v1.HostService.Describe:output_type -> evalengine.plugin.v1.DescribeResponse
-	5,  // 16: evalengine.host.v1.HostService.Session:output_type -> evalengine.host.v1.SessionResponse
-	15, // [15:17] is the sub-list for method output_type
-	13, // [13:15] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	5,  // 1: evalengine.host.v1.SessionRequest.turn:type_name -> evalengine.host.v1.Turn
+	11, // 2: evalengine.host.v1.SessionSpec.trial:type_name -> evalengine.record.v1.Trial
+	10, // 3: evalengine.host.v1.SessionSpec.env:type_name -> evalengine.host.v1.SessionSpec.EnvEntry
+	3,  // 4: evalengine.host.v1.SessionSpec.servers:type_name -> evalengine.host.v1.Endpoint
+	4,  // 5: evalengine.host.v1.SessionSpec.model:type_name -> evalengine.host.v1.ModelEndpoint
+	2,  // 6: evalengine.host.v1.SessionSpec.isolation:type_name -> evalengine.host.v1.Isolation
+	7,  // 7: evalengine.host.v1.SessionResponse.started:type_name -> evalengine.host.v1.Started
+	8,  // 8: evalengine.host.v1.SessionResponse.event:type_name -> evalengine.host.v1.Event
+	9,  // 9: evalengine.host.v1.SessionResponse.turn_done:type_name -> evalengine.host.v1.TurnDone
+	12, // 10: evalengine.host.v1.SessionResponse.fault:type_name -> evalengine.record.v1.Fault
+	13, // 11: evalengine.host.v1.Event.step:type_name -> evalengine.record.v1.Step
+	14, // 12: evalengine.host.v1.TurnDone.usage:type_name -> evalengine.record.v1.Usage
+	12, // 13: evalengine.host.v1.TurnDone.fault:type_name -> evalengine.record.v1.Fault
+	15, // 14: evalengine.host.v1.HostService.Describe:input_type -> evalengine.plugin.v1.DescribeRequest
+	0,  // 15: evalengine.host.v1.HostService.Session:input_type -> evalengine.host.v1.SessionRequest
+	16, // 16: evalengine.host.v1.HostService.Describe:output_type -> evalengine.plugin.v1.DescribeResponse
+	6,  // 17: evalengine.host.v1.HostService.Session:output_type -> evalengine.host.v1.SessionResponse
+	16, // [16:18] is the sub-list for method output_type
+	14, // [14:16] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_host_v1_host_proto_init() }
@@ -843,13 +941,13 @@ func file_evalengine_host_v1_host_proto_init() {
 		(*SessionRequest_Start)(nil),
 		(*SessionRequest_Turn)(nil),
 	}
-	file_evalengine_host_v1_host_proto_msgTypes[5].OneofWrappers = []any{
+	file_evalengine_host_v1_host_proto_msgTypes[6].OneofWrappers = []any{
 		(*SessionResponse_Started)(nil),
 		(*SessionResponse_Event)(nil),
 		(*SessionResponse_TurnDone)(nil),
 		(*SessionResponse_Fault)(nil),
 	}
-	file_evalengine_host_v1_host_proto_msgTypes[7].OneofWrappers = []any{
+	file_evalengine_host_v1_host_proto_msgTypes[8].OneofWrappers = []any{
 		(*Event_Step)(nil),
 		(*Event_Progress)(nil),
 		(*Event_Warning)(nil),
@@ -860,7 +958,7 @@ func file_evalengine_host_v1_host_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_host_v1_host_proto_rawDesc), len(file_evalengine_host_v1_host_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -977,7 +977,7 @@ func (x *Finding) GetUnverified() bool {
 	return false
 }
 
-// A captured page: pages/NAME.json.
+// A captured page. What it shows is in pages/NAME.html, .ax.json and .png.
 type Page struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Name     string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`

@@ -1,0 +1,13 @@
+package agentproc
+
+import (
+	"os"
+	"testing"
+
+	"github.com/evalengine/evalengine/plugins/internal/proc"
+)
+
+func TestMain(m *testing.M) {
+	proc.Keeper()
+	os.Exit(m.Run())
+}
