@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
 )
@@ -84,9 +85,6 @@ func TestIsolatedAgentReadsNothing(t *testing.T) {
 		c.Dir = w.at("run/t-2/work")
 	})
 	line(t, other)
-	if b, err := os.ReadFile("/proc/" + strconv.Itoa(other.Pid()) + "/environ"); !strings.Contains(string(b), "memory-of-another") {
-		t.Fatalf("nobody can read that environment: %v", err)
-	}
 	for _, file := range []string{
 		"evals/suite.hcl", "evals/rubrics/cms.md", "evals/gold/cms.json", ".git/HEAD", ".evalengine/runs/1/trials/a/trial.json",
 		"home/.claude/CLAUDE.md", "home/.netrc", "run/t-2/home/memory", "run/t-2/work/x", "run/t-1/raw/agent.stdout",
@@ -184,7 +182,7 @@ func TestIsolatedExits(t *testing.T) {
 			t.Errorf("%s: exit = %+v; want %+v", script, got, want)
 		}
 	}
-	soft := w.boxed(t, `trap 'exit 9' INT; echo up; while :; do sleep 0.01; done`)
+	soft := w.boxed(t, `trap 'exit 9' INT; echo up; while :; do sleep 0.01; done`, func(c *Command) { c.Grace = time.Minute })
 	line(t, soft)
 	soft.Stop()
 	if got, want := soft.Wait(), (Exit{Code: 9, Stopped: true}); got != want {

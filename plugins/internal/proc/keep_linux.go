@@ -36,6 +36,7 @@ const self = "/proc/self/exe"
 type order struct {
 	Path string   `json:"path"`
 	Args []string `json:"args"`
+	Env  []string `json:"env"`
 	Dir  string   `json:"dir"`
 	Box  Box      `json:"box"`
 }
@@ -93,9 +94,11 @@ func Keep(cmd *exec.Cmd, b Box) (*Kept, error) {
 	}
 	defer says.Close()
 	k := &Kept{control: control, report: report, words: json.NewDecoder(io.LimitReader(report, 1<<20))}
-	o := order{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Box: b}
+	o := order{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Box: b}
 	k.cmd = &exec.Cmd{
-		Path: self, Args: []string{keeperName}, Dir: "/", Env: cmd.Env, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
+		// With this process's own arguments and environment it comes the same way to
+		// Keeper.
+		Path: self, Args: append([]string{keeperName}, os.Args[1:]...), Dir: "/", Env: os.Environ(), Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
 		ExtraFiles: []*os.File{told, says}, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	if b.Namespaces {

@@ -23,7 +23,7 @@ const (
 // started as one by [Keep]; elsewhere it does nothing. A program that calls Keep
 // calls it first thing in main.
 func Keeper() {
-	if len(os.Args) != 1 || os.Args[0] != keeperName {
+	if os.Args[0] != keeperName {
 		ready.Store(true)
 		return
 	}
@@ -73,7 +73,7 @@ func (k *keeper) run(control *os.File) int {
 		return 0
 	}
 	pid, err := syscall.ForkExec(k.order.Path, k.order.Args, &syscall.ProcAttr{
-		Dir: k.order.Dir, Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: attr,
+		Dir: k.order.Dir, Env: k.order.Env, Files: []uintptr{0, 1, 2}, Sys: attr,
 	})
 	if err != nil {
 		errno, ok := errors.AsType[syscall.Errno](err)

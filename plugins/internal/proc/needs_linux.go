@@ -44,9 +44,12 @@ func (o *order) needs(hidden []string) []string {
 			}
 		}
 	}
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if filepath.IsAbs(dir) {
-			add(folder(resolved(dir)))
+	for _, v := range o.Env {
+		path, _ := strings.CutPrefix(v, "PATH=")
+		for _, dir := range filepath.SplitList(path) {
+			if path != v && filepath.IsAbs(dir) {
+				add(folder(resolved(dir)))
+			}
 		}
 	}
 	return list
