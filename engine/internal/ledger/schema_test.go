@@ -78,6 +78,7 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 	}{
 		{"run", run}, {"trial", rec}, {"step", &eval.Step{}},
 		{"state", &eval.State{}}, {"tool", &eval.Tool{}}, {"summary", sum},
+		{"judge", &eval.JudgeCall{}},
 	} {
 		empty, err := json.Marshal(tt.value)
 		if err != nil {
@@ -113,7 +114,7 @@ func TestOneSchemaForEachFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 6 {
-		t.Errorf("%d schemas; want 6, each with a row in TestFilesFitTheirSchemas", len(entries))
+	if len(entries) != 7 {
+		t.Errorf("%d schemas; want 7, each with a row in TestFilesFitTheirSchemas", len(entries))
 	}
 }
