@@ -49,6 +49,7 @@ type Process struct {
 	run    *process
 	host   eval.Host
 	prov   eval.Provisioner
+	model  eval.ModelProvider
 }
 
 // Start starts the plugin, shakes hands and has it describe itself. Where any of
@@ -107,11 +108,16 @@ func start(ctx context.Context, c Command, dir string) (_ *Process, err error) {
 	if err != nil {
 		return nil, p.run.whyNot(err)
 	}
-	if p.host, _ = v.(eval.Host); p.host != nil {
-		p.Description, err = p.host.Describe(ctx)
-	} else {
-		p.prov, _ = v.(eval.Provisioner)
-		p.Description, err = p.prov.Describe(ctx)
+	switch v := v.(type) {
+	case eval.Host:
+		p.host = v
+		p.Description, err = v.Describe(ctx)
+	case eval.Provisioner:
+		p.prov = v
+		p.Description, err = v.Describe(ctx)
+	case eval.ModelProvider:
+		p.model = v
+		p.Description, err = v.Describe(ctx)
 	}
 	if err != nil {
 		return nil, p.run.whyNot(err)
@@ -159,6 +165,10 @@ func (p *Process) Host() eval.Host { return p.host }
 // Provisioner returns the provisioner that the plugin serves, nil for another
 // kind.
 func (p *Process) Provisioner() eval.Provisioner { return p.prov }
+
+// Model returns the provider of models that the plugin serves, nil for another
+// kind.
+func (p *Process) Model() eval.ModelProvider { return p.model }
 
 // Pid is the plugin's process ID.
 func (p *Process) Pid() int { return p.run.pid() }

@@ -12,17 +12,20 @@ import (
 
 	"github.com/evalengine/evalengine/engine/eval"
 	hostv1 "github.com/evalengine/evalengine/proto/evalengine/host/v1"
+	modelv1 "github.com/evalengine/evalengine/proto/evalengine/model/v1"
 	provisionerv1 "github.com/evalengine/evalengine/proto/evalengine/provisioner/v1"
 )
 
-// adapter is one kind's entry in go-plugin's plugin set. In a plugin one of host
-// and prov is set; in the engine none.
+// adapter is one kind's entry in go-plugin's plugin set. In a plugin one of host,
+// prov and model is set; in the engine none.
 type adapter struct {
 	plugin.NetRPCUnsupportedPlugin
 	kind, name string
 
 	host *hostServer
 	prov *provisionerServer
+
+	model *modelServer
 }
 
 var _ plugin.GRPCPlugin = (*adapter)(nil)
@@ -32,16 +35,23 @@ func (a *adapter) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
 	if a.host != nil {
 		hostv1.RegisterHostServiceServer(s, a.host)
 	}
+	if a.model != nil {
+		modelv1.RegisterModelServiceServer(s, a.model)
+	}
 	if a.prov != nil {
 		provisionerv1.RegisterProvisionerServiceServer(s, a.prov)
 	}
 	return nil
 }
 
-// GRPCClient returns the engine's half: an [eval.Host] or [eval.Provisioner].
+// GRPCClient returns the engine's half: an [eval.Host], [eval.Provisioner] or
+// [eval.ModelProvider].
 func (a *adapter) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	if a.kind == KindHost {
+	switch a.kind {
+	case KindHost:
 		return NewHost(a.name, conn), nil
+	case KindModel:
+		return NewModel(a.name, conn), nil
 	}
 	return NewProvisioner(a.name, conn), nil
 }
