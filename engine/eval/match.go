@@ -8,6 +8,10 @@ func MatchTool(pattern, server, tool string) bool {
 	return glob(pattern, tool) || glob(pattern, server+"/"+tool)
 }
 
+// Glob reports whether a pattern covers the whole text: "*" stands for any run of
+// characters, "?" for one.
+func Glob(pattern, s string) bool { return glob(pattern, s) }
+
 // glob goes back to the last star alone, so that it is never exponential.
 func glob(pattern, s string) bool {
 	p, i := 0, 0

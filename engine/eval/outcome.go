@@ -67,6 +67,7 @@ const (
 	CauseBilling     = "billing"      // no credit, quota used up
 	CauseModel       = "model"        // no such model
 	CauseBadRequest  = "bad_request"  // the provider refused the request's form
+	CauseTooLarge    = "too_large"    // a judge's prompt is longer than its model takes
 	CauseRateLimit   = "rate_limit"   // 429
 	CauseOverloaded  = "overloaded"   // 529, 503 at capacity
 	CauseServer      = "server"       // 5xx

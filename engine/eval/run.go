@@ -141,12 +141,20 @@ type Stat struct {
 	Interval []float64 `json:"interval,omitempty"`
 }
 
-// FindingCount is one kind of finding over a run.
+// FindingCount is one finding over a run: findings of one fingerprint.
 type FindingCount struct {
-	Kind     string   `json:"kind"`
-	Tool     string   `json:"tool,omitempty"`
-	Severity Severity `json:"severity"`
-	Text     string   `json:"text"`
-	Count    int      `json:"count"`
-	Trials   []string `json:"trials,omitempty"`
+	Kind   string `json:"kind"`
+	Tool   string `json:"tool,omitempty"`
+	Action string `json:"action,omitempty"`
+	// Severity is the most urgent of them; Text and Suggestion are the first's.
+	Severity   Severity `json:"severity"`
+	Text       string   `json:"text"`
+	Suggestion string   `json:"suggestion,omitempty"`
+	// Count is how many there are whose evidence exists, Unverified how many more
+	// cite what does not.
+	Count      int `json:"count"`
+	Unverified int `json:"unverified,omitempty"`
+	// Trials name the first of the trials.
+	Trials      []string `json:"trials,omitempty"`
+	Fingerprint string   `json:"fingerprint,omitempty"`
 }

@@ -135,8 +135,11 @@ const (
 
 // Finding is a concrete problem to mend, pass or fail.
 type Finding struct {
-	Kind     string     `json:"kind"`
-	Tool     string     `json:"tool,omitempty"`
+	Kind string `json:"kind"`
+	// Tool is "server/tool" where the finder knows the server.
+	Tool string `json:"tool,omitempty"`
+	// Action is the action of a multi-action tool.
+	Action   string     `json:"action,omitempty"`
 	Severity Severity   `json:"severity"`
 	Text     string     `json:"text"`
 	Evidence []Evidence `json:"evidence,omitempty"`

@@ -93,6 +93,7 @@ func TestRoundTrips(t *testing.T) {
 	roundTrip(t, sessionSpecToProto, sessionSpecFromProto)
 	roundTrip(t, provisionRequestToProto, provisionRequestFromProto)
 	roundTrip(t, targetToProto, targetFromProto)
+	roundTrip(t, modelAnswerToProto, modelAnswerFromProto)
 	roundTrip(t,
 		func(r eval.TurnResult) *hostv1.TurnDone { return turnDoneToProto(r, nil) },
 		func(d *hostv1.TurnDone) eval.TurnResult { r, _ := turnDoneFromProto(d); return r })

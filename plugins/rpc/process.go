@@ -56,6 +56,7 @@ type Process struct {
 	run    *process
 	host   eval.Host
 	prov   eval.Provisioner
+	model  eval.ModelProvider
 }
 
 // Start starts the plugin, shakes hands and has it describe itself. Where any of
@@ -135,6 +136,9 @@ func (p *Process) describe(ctx context.Context, v any) (eval.Description, error)
 	case eval.Provisioner:
 		p.prov = v
 		d, err = v.Describe(ctx)
+	case eval.ModelProvider:
+		p.model = v
+		d, err = v.Describe(ctx)
 	default:
 		err = fmt.Errorf("protocol %d has no client", p.Protocol)
 	}
@@ -184,6 +188,10 @@ func (p *Process) Host() eval.Host { return p.host }
 // Provisioner returns the provisioner that the plugin serves, nil for another
 // kind.
 func (p *Process) Provisioner() eval.Provisioner { return p.prov }
+
+// Model returns the provider of models that the plugin serves, nil for another
+// kind.
+func (p *Process) Model() eval.ModelProvider { return p.model }
 
 // Pid is the plugin's process ID.
 func (p *Process) Pid() int { return p.run.pid() }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	hostv1 "github.com/evalengine/evalengine/proto/evalengine/host/v1"
+	modelv1 "github.com/evalengine/evalengine/proto/evalengine/model/v1"
 	provisionerv1 "github.com/evalengine/evalengine/proto/evalengine/provisioner/v1"
 )
 
@@ -20,7 +21,7 @@ type Protocol struct {
 	// Major is that of the proto package.
 	Major int
 	// Client returns the engine's half on a connection to the plugin of that name:
-	// an [eval.Host] or an [eval.Provisioner].
+	// an [eval.Host], an [eval.Provisioner] or an [eval.ModelProvider].
 	Client func(name string, conn grpc.ClientConnInterface) any
 }
 
@@ -39,6 +40,8 @@ func Protocols(kind string) []Protocol {
 		return []Protocol{{1, func(name string, conn grpc.ClientConnInterface) any { return NewHost(name, conn) }}}
 	case KindProvisioner:
 		return []Protocol{{1, func(name string, conn grpc.ClientConnInterface) any { return NewProvisioner(name, conn) }}}
+	case KindModel:
+		return []Protocol{{1, func(name string, conn grpc.ClientConnInterface) any { return NewModel(name, conn) }}}
 	}
 	return nil
 }
@@ -49,6 +52,10 @@ func hostServices(h *hostServer) []Service {
 
 func provisionerServices(p *provisionerServer) []Service {
 	return []Service{{1, func(s *grpc.Server) { provisionerv1.RegisterProvisionerServiceServer(s, p) }}}
+}
+
+func modelServices(m *modelServer) []Service {
+	return []Service{{1, func(s *grpc.Server) { modelv1.RegisterModelServiceServer(s, m) }}}
 }
 
 // client and service are the entries of go-plugin's plugin sets, in the engine and

@@ -176,7 +176,7 @@ func EvidenceFromProto(e *recordv1.Evidence) eval.Evidence {
 // FindingToProto converts a finding.
 func FindingToProto(f eval.Finding) *recordv1.Finding {
 	return &recordv1.Finding{
-		Kind: valid(f.Kind), Tool: valid(f.Tool), Severity: valid(string(f.Severity)), Text: valid(f.Text),
+		Kind: valid(f.Kind), Tool: valid(f.Tool), Action: valid(f.Action), Severity: valid(string(f.Severity)), Text: valid(f.Text),
 		Evidence: convertAll(f.Evidence, EvidenceToProto), Suggestion: valid(f.Suggestion),
 		Source: valid(f.Source), Fingerprint: valid(f.Fingerprint), Unverified: f.Unverified,
 	}
@@ -188,7 +188,7 @@ func FindingFromProto(f *recordv1.Finding) eval.Finding {
 		return eval.Finding{}
 	}
 	return eval.Finding{
-		Kind: f.Kind, Tool: f.Tool, Severity: eval.Severity(f.Severity), Text: f.Text,
+		Kind: f.Kind, Tool: f.Tool, Action: f.Action, Severity: eval.Severity(f.Severity), Text: f.Text,
 		Evidence: convertAll(f.Evidence, EvidenceFromProto), Suggestion: f.Suggestion,
 		Source: f.Source, Fingerprint: f.Fingerprint, Unverified: f.Unverified,
 	}

@@ -22,6 +22,7 @@ import (
 const (
 	KindHost        = "host"
 	KindProvisioner = "provisioner"
+	KindModel       = "model"
 )
 
 // Limits of the protocols.

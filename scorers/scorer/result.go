@@ -16,6 +16,9 @@ type Result struct {
 	Reason   string
 	Evidence []eval.Evidence
 	Findings []eval.Finding
+	// Samples are the single values in 0..1 of a judge that was asked more than
+	// once; Value is what it made of them.
+	Samples []float64
 }
 
 // ScoreState is [eval.ScoreState].
@@ -60,6 +63,12 @@ func (r Result) WithFindings(f ...eval.Finding) Result {
 // WithEvidence returns r with more evidence.
 func (r Result) WithEvidence(e ...eval.Evidence) Result {
 	r.Evidence = append(r.Evidence[:len(r.Evidence):len(r.Evidence)], e...)
+	return r
+}
+
+// WithSamples returns r with a judge's single values.
+func (r Result) WithSamples(values ...float64) Result {
+	r.Samples = append(r.Samples[:len(r.Samples):len(r.Samples)], values...)
 	return r
 }
 

@@ -203,6 +203,41 @@ func TestDoor(t *testing.T) {
 	}
 }
 
+// modelDoor answers a model request with the question itself.
+type modelDoor struct{ fakeDoor }
+
+func (modelDoor) Call(op string, request []byte) ([]byte, error) {
+	q, err := wire.DecodeModelRequest(request)
+	if err != nil || op != CapComplete {
+		return nil, ErrFailed
+	}
+	return wire.AppendModelReply(nil, &eval.ModelReply{Samples: []eval.ModelAnswer{{Text: q.Messages[0].Parts[0].Text, Stop: eval.StopEnd}}}), nil
+}
+
+func TestComplete(t *testing.T) {
+	q := &eval.ModelRequest{Messages: []eval.ModelMessage{{Role: "user", Parts: []eval.ModelPart{{Text: "how good?"}}}}}
+	if _, err := Complete(q); err != ErrDenied {
+		t.Errorf("Complete outside of Serve: %v; want ErrDenied", err)
+	}
+	door = &modelDoor{}
+	defer func() { door = closed{} }()
+	reply, err := Complete(q)
+	if err != nil || len(reply.Samples) != 1 || reply.Samples[0].Text != "how good?" || reply.Samples[0].Stop != eval.StopEnd {
+		t.Errorf("got %+v, %v", reply, err)
+	}
+}
+
+func TestSamples(t *testing.T) {
+	spec := Spec{Name: "judge", Role: eval.RoleJudge}
+	got, err := finish(&spec, Value(0.5, "").WithSamples(0.25).WithSamples(0.75))
+	if err != nil || len(got.Samples) != 2 || got.Samples[1] != 0.75 {
+		t.Errorf("got %+v, %v; want two samples", got, err)
+	}
+	if _, err := finish(&spec, Value(0.5, "").WithSamples(math.NaN())); err == nil || err.Error() != "sample NaN is not in 0..1" {
+		t.Errorf("a sample of NaN: %v", err)
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	b, err := Describe()
 	if err != nil {

@@ -48,7 +48,7 @@ func score(in *Input, use *eval.Use) eval.ScoreOutput {
 	}
 	return eval.ScoreOutput{
 		Name: use.Name, State: r.State, Value: r.Value, Raw: r.Raw, Unit: r.Unit, Passed: r.Passed,
-		Reason: r.Reason, Evidence: r.Evidence, Findings: r.Findings,
+		Reason: r.Reason, Evidence: r.Evidence, Findings: r.Findings, Samples: r.Samples,
 	}
 }
 
@@ -104,6 +104,11 @@ func finish(s *Spec, r Result) (Result, error) {
 		return r, errors.New("value " + strconv.FormatFloat(r.Value, 'g', -1, 64) + " is not in 0..1")
 	case s.Role == eval.RoleAssert && r.Passed == nil:
 		return r, errors.New("an assert passes or fails, and has no other value")
+	}
+	for _, v := range r.Samples {
+		if !(v >= 0 && v <= 1) {
+			return r, errors.New("sample " + strconv.FormatFloat(v, 'g', -1, 64) + " is not in 0..1")
+		}
 	}
 	if s.Role != eval.RoleAssert {
 		r.Passed = nil

@@ -169,6 +169,7 @@ func writeFinding(w *writer, f *eval.Finding) {
 	w.str(7, f.Source)
 	w.str(8, f.Fingerprint)
 	w.bool(9, f.Unverified)
+	w.str(10, f.Action)
 }
 
 func readFinding(r *reader, f *eval.Finding) {
@@ -192,6 +193,8 @@ func readFinding(r *reader, f *eval.Finding) {
 			f.Fingerprint = r.str()
 		case 9:
 			f.Unverified = r.bool()
+		case 10:
+			f.Action = r.str()
 		}
 	}
 }

@@ -36,7 +36,7 @@ var (
 )
 
 // Kinds lists the kinds of plugins.
-func Kinds() []string { return []string{rpc.KindHost, rpc.KindProvisioner} }
+func Kinds() []string { return []string{rpc.KindHost, rpc.KindProvisioner, rpc.KindModel} }
 
 // Binary is a plugin's binary.
 type Binary struct {

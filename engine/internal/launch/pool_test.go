@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 	case strings.HasPrefix(base, "evalengine-provisioner-"):
 		rpc.ServeProvisioner(testProvisioner{})
 		return
+	case strings.HasPrefix(base, "evalengine-model-"):
+		rpc.ServeModel(testModel{})
+		return
 	}
 	goleak.VerifyTestMain(m)
 }

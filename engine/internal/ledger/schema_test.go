@@ -79,6 +79,7 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 	}{
 		{"run", run}, {"trial", rec}, {"rescore", again}, {"step", &eval.Step{}},
 		{"state", &eval.State{}}, {"tool", &eval.Tool{}}, {"summary", sum},
+		{"judge", &eval.JudgeCall{}},
 	} {
 		empty, err := json.Marshal(tt.value)
 		if err != nil {

@@ -166,7 +166,7 @@ func TestWireFieldNames(t *testing.T) {
 	outputs := []eval.ScoreOutput{{
 		Name: "name", State: eval.Scored, Value: 0.5, Raw: &raw, Unit: "unit", Passed: &passed, Reason: "reason",
 		Evidence: []eval.Evidence{{Step: "s1"}, {Page: "page"}, {Pointer: "/p"}},
-		Findings: []eval.Finding{{Kind: "kind", Tool: "tool", Severity: eval.SeverityMajor, Text: "text", Suggestion: "do",
+		Findings: []eval.Finding{{Kind: "kind", Tool: "tool", Action: "act", Severity: eval.SeverityMajor, Text: "text", Suggestion: "do",
 			Source: "source", Fingerprint: "print"}},
 	}}
 	var response scorerv1.ScoreResponse
@@ -176,7 +176,7 @@ func TestWireFieldNames(t *testing.T) {
 	if want := (&scorerv1.ScoreResponse{Results: []*scorerv1.Result{{
 		Name: "name", State: "scored", Value: 0.5, Raw: &raw, Unit: "unit", Passed: &passed, Reason: "reason",
 		Evidence: []*recordv1.Evidence{{Step: "s1"}, {Page: "page"}, {Pointer: "/p"}},
-		Findings: []*recordv1.Finding{{Kind: "kind", Tool: "tool", Severity: "major", Text: "text", Suggestion: "do",
+		Findings: []*recordv1.Finding{{Kind: "kind", Tool: "tool", Action: "act", Severity: "major", Text: "text", Suggestion: "do",
 			Source: "source", Fingerprint: "print"}},
 	}}}); !proto.Equal(&response, want) {
 		t.Errorf("got %v; want %v", &response, want)

@@ -29,6 +29,9 @@ type Spec struct {
 	// Grace is how long the program may take to end after its input ended, and
 	// again after SIGTERM; default 2 s.
 	Grace time.Duration
+	// Files are the program's file descriptors from 3 on. The caller closes its own
+	// after Start.
+	Files []*os.File
 	// Stderr is how many of the last bytes written to stderr are kept; default
 	// 64 KiB.
 	Stderr int
@@ -67,6 +70,7 @@ func Start(s Spec) (*Proc, error) {
 	for k, v := range s.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
+	cmd.ExtraFiles = s.Files
 	detach(cmd)
 	p := &Proc{cmd: cmd, grace: s.Grace, exited: make(chan struct{}), read: make(chan struct{}), done: make(chan struct{})}
 	if p.grace <= 0 {

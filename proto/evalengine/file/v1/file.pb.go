@@ -2090,13 +2090,21 @@ func (x *Stat) GetInterval() []float64 {
 }
 
 type FindingCount struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Tool          string                 `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
-	Severity      string                 `protobuf:"bytes,3,opt,name=severity,proto3" json:"severity,omitempty"`
-	Text          string                 `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	Count         int32                  `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`
-	Trials        []string               `protobuf:"bytes,6,rep,name=trials,proto3" json:"trials,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Kind     string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Tool     string                 `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
+	Severity string                 `protobuf:"bytes,3,opt,name=severity,proto3" json:"severity,omitempty"`
+	Text     string                 `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	// How many there are whose evidence exists.
+	Count  int32    `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`
+	Trials []string `protobuf:"bytes,6,rep,name=trials,proto3" json:"trials,omitempty"`
+	// The action of a multi-action tool.
+	Action     string `protobuf:"bytes,7,opt,name=action,proto3" json:"action,omitempty"`
+	Suggestion string `protobuf:"bytes,8,opt,name=suggestion,proto3" json:"suggestion,omitempty"`
+	// The same for the same finding in other runs.
+	Fingerprint string `protobuf:"bytes,9,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	// How many more cite what does not exist.
+	Unverified    int32 `protobuf:"varint,10,opt,name=unverified,proto3" json:"unverified,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2171,6 +2179,34 @@ func (x *FindingCount) GetTrials() []string {
 		return x.Trials
 	}
 	return nil
+}
+
+func (x *FindingCount) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *FindingCount) GetSuggestion() string {
+	if x != nil {
+		return x.Suggestion
+	}
+	return ""
+}
+
+func (x *FindingCount) GetFingerprint() string {
+	if x != nil {
+		return x.Fingerprint
+	}
+	return ""
+}
+
+func (x *FindingCount) GetUnverified() int32 {
+	if x != nil {
+		return x.Unverified
+	}
+	return 0
 }
 
 // A line of judge.jsonl: one request of a score to a model, with its answer.
@@ -2555,14 +2591,23 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05_meanB\b\n" +
 	"\x06_stdevB\x06\n" +
 	"\x04_minB\x06\n" +
-	"\x04_max\"\x94\x01\n" +
+	"\x04_max\"\x8e\x02\n" +
 	"\fFindingCount\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1a\n" +
 	"\bseverity\x18\x03 \x01(\tR\bseverity\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12\x14\n" +
 	"\x05count\x18\x05 \x01(\x05R\x05count\x12\x16\n" +
-	"\x06trials\x18\x06 \x03(\tR\x06trials\"\x80\x03\n" +
+	"\x06trials\x18\x06 \x03(\tR\x06trials\x12\x16\n" +
+	"\x06action\x18\a \x01(\tR\x06action\x12\x1e\n" +
+	"\n" +
+	"suggestion\x18\b \x01(\tR\n" +
+	"suggestion\x12 \n" +
+	"\vfingerprint\x18\t \x01(\tR\vfingerprint\x12\x1e\n" +
+	"\n" +
+	"unverified\x18\n" +
+	" \x01(\x05R\n" +
+	"unverified\"\x80\x03\n" +
 	"\tJudgeCall\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\tR\x05score\x12\x14\n" +

@@ -879,7 +879,9 @@ type Finding struct {
 	Source      string      `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"`
 	Fingerprint string      `protobuf:"bytes,8,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
 	// What it cites does not exist.
-	Unverified    bool `protobuf:"varint,9,opt,name=unverified,proto3" json:"unverified,omitempty"`
+	Unverified bool `protobuf:"varint,9,opt,name=unverified,proto3" json:"unverified,omitempty"`
+	// The action of a multi-action tool.
+	Action        string `protobuf:"bytes,10,opt,name=action,proto3" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -975,6 +977,13 @@ func (x *Finding) GetUnverified() bool {
 		return x.Unverified
 	}
 	return false
+}
+
+func (x *Finding) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
 }
 
 // A captured page. What it shows is in pages/NAME.html, .ax.json and .png.
@@ -1569,7 +1578,7 @@ const file_evalengine_record_v1_record_proto_rawDesc = "" +
 	"\x04step\x18\x01 \x01(\tR\x04step\x12\x12\n" +
 	"\x04page\x18\x02 \x01(\tR\x04page\x12\x18\n" +
 	"\apointer\x18\x03 \x01(\tR\apointer\x12\x14\n" +
-	"\x05quote\x18\x04 \x01(\tR\x05quote\"\x97\x02\n" +
+	"\x05quote\x18\x04 \x01(\tR\x05quote\"\xaf\x02\n" +
 	"\aFinding\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1a\n" +
@@ -1583,7 +1592,9 @@ const file_evalengine_record_v1_record_proto_rawDesc = "" +
 	"\vfingerprint\x18\b \x01(\tR\vfingerprint\x12\x1e\n" +
 	"\n" +
 	"unverified\x18\t \x01(\bR\n" +
-	"unverified\"\xb7\x03\n" +
+	"unverified\x12\x16\n" +
+	"\x06action\x18\n" +
+	" \x01(\tR\x06action\"\xb7\x03\n" +
 	"\x04Page\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x1b\n" +
