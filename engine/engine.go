@@ -23,6 +23,7 @@ import (
 	"github.com/evalengine/evalengine/engine/internal/plan"
 	"github.com/evalengine/evalengine/engine/internal/redact"
 	"github.com/evalengine/evalengine/engine/internal/story"
+	"github.com/evalengine/evalengine/engine/internal/trial"
 	"github.com/evalengine/evalengine/engine/internal/wasm"
 )
 
@@ -117,7 +118,7 @@ func (e *Engine) loadWith(ctx context.Context, paths []string, o story.Options) 
 	if diags.HasErrors() {
 		return s, diags
 	}
-	return s, append(append(diags, notCaptured(s)...), notScored(s)...)
+	return s, append(diags, notScored(s)...)
 }
 
 // notScored warns of stories that nothing is asked about: their trials pass
@@ -144,25 +145,6 @@ func word(at eval.Source, text string) diag.Range {
 	end := start
 	end.Column += len(text)
 	return diag.Range{File: at.File, Start: start, End: end}
-}
-
-// notCaptured warns of pages: the language has them, and this engine takes none.
-func notCaptured(s *eval.Suite) diag.List {
-	var list diag.List
-	seen := map[eval.Source]bool{}
-	for _, st := range s.Stories {
-		for _, c := range st.Captures {
-			if seen[c.Source] {
-				continue // of another item of one for_each
-			}
-			seen[c.Source] = true
-			list = append(list, diag.Diagnostic{
-				Severity: diag.Warning, Summary: "page not captured", Subject: word(c.Source, "capture"),
-				Detail: "This version captures no pages: a check that asks for pages cannot be evaluated, and its trials are errored.",
-			})
-		}
-	}
-	return list
 }
 
 // LoadOptions say what a suite is loaded with.
@@ -206,7 +188,7 @@ func (e *Engine) scorers() (*wasm.Runtime, error) {
 		CacheDir: filepath.Join(e.o.Cache, "wasm"),
 		Command:  []string{e.o.Executable, CommandScorerWorker},
 		Environ:  detector.Environ(e.o.Environment),
-		Workers:  e.o.Workers, Logger: e.o.Logger,
+		Workers:  e.o.Workers, Logger: e.o.Logger, Call: trial.Capability,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("scorer modules: %w", err)

@@ -28,6 +28,7 @@ const preflightTimeout = 2 * time.Minute
 func (r *run) execute(ctx context.Context) (*Result, error) {
 	local := r.scheduler(ctx)
 	r.runner.Pace = local
+	r.budget.set(local)
 	failed := local.Execute(ctx, r.p.Trials)
 	why, reason := local.Stopped()
 	return r.conclude(ctx, why, reason, failed)
@@ -90,6 +91,8 @@ func (r *run) spend(rec *eval.Record) {
 			unknown = true
 		}
 	}
+	judges, known := judged(rec)
+	cost, unknown = cost+judges, unknown || !known
 	r.spent += cost
 	r.most = max(r.most, cost)
 	if unknown && r.s.BudgetUSD > 0 && !r.unpriced {

@@ -13,6 +13,7 @@ import (
 	"github.com/evalengine/evalengine/engine/diag"
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/model"
 	"github.com/evalengine/evalengine/engine/internal/plan"
 	"github.com/evalengine/evalengine/engine/internal/redact"
 )
@@ -66,6 +67,7 @@ func (e *Engine) Resume(ctx context.Context, name string, o RunOptions) (*Result
 	if err := r.keepFinished(); err != nil {
 		return nil, err
 	}
+	r.budget.set(model.NewPurse(s.BudgetUSD, r.spent))
 	if err := r.scoreSettled(ctx); isStore(err) {
 		return r.conclude(ctx, "", "", err)
 	} else if err != nil {

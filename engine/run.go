@@ -14,8 +14,10 @@ import (
 
 	"github.com/evalengine/evalengine/engine/diag"
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/capture"
 	"github.com/evalengine/evalengine/engine/internal/gateway"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/model"
 	"github.com/evalengine/evalengine/engine/internal/redact"
 	"github.com/evalengine/evalengine/engine/internal/scratch"
 	"github.com/evalengine/evalengine/engine/internal/summary"
@@ -106,8 +108,12 @@ type run struct {
 	secrets *redact.Set
 	modules map[string]*wasm.Module
 	info    eval.Run
+	// browser and models are nil where no trial has a use for them.
+	browser *capture.Browser
+	models  *model.Broker
 	ledger  *ledger.Run
 	runner  *trial.Runner
+	budget  judgeBudget
 	fold    summary.Fold
 	// spent is what trials have cost, most the most expensive of them; unpriced says
 	// that one's cost was not known.
@@ -143,6 +149,11 @@ func (e *Engine) begin(ctx context.Context, s *eval.Suite, p *Plan, o RunOptions
 		r.temp.Close()
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
+	r.openPages()
+	if err := r.openModels(); err != nil {
+		r.end()
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -154,6 +165,7 @@ func (r *run) end() {
 	if r.ledger != nil {
 		r.ledger.Unlock()
 	}
+	r.closeJudges()
 	if err := r.hub.Close(); err != nil {
 		r.e.o.Logger.Warn("gateway", "error", err)
 	}

@@ -28,6 +28,9 @@ type ScoreOptions struct {
 	// have the values that the run had, where the suite has variables of that name.
 	Vars     map[string]string
 	VarFiles []string
+	// Replay answers judges from what the trials' records say that models answered:
+	// no model is asked.
+	Replay bool
 	// Concurrency is how many trials are scored at once; 0 is one.
 	Concurrency int
 	// Started is told the run's folder before the first trial; it may be nil.
@@ -85,6 +88,7 @@ func (e *Engine) Score(ctx context.Context, name string, o ScoreOptions) (*Scori
 	if err := sc.begin(ctx, s); err != nil {
 		return nil, err
 	}
+	defer sc.r.closeJudges()
 	failed := sc.run(ctx)
 	sum, err := sc.summary()
 	if failed == nil {
@@ -123,6 +127,8 @@ type scoring struct {
 	o      ScoreOptions
 	kept   *ledger.Run
 	trials []eval.Trial
+	// r is a run that starts nothing: what the trials are scored with.
+	r      *run
 	runner *trial.Runner
 	out    *Scoring
 }
@@ -142,10 +148,14 @@ func (sc *scoring) begin(ctx context.Context, s *eval.Suite) error {
 	if err := r.load(ctx); err != nil {
 		return err
 	}
+	if err := r.openModels(); err != nil {
+		return err
+	}
+	sc.r = r
 	r.info.Modules = r.moduleComponents()
 	sc.runner = &trial.Runner{
 		Suite: s, Ledger: sc.kept, Modules: r.modules, Secrets: r.secrets, Environ: sc.e.o.Environ,
-		Versions: r.versions(), Logger: sc.e.o.Logger, Observe: sc.o.Observe,
+		Versions: r.versions(), Logger: sc.e.o.Logger, Observe: sc.o.Observe, Models: r.models, Replay: sc.o.Replay,
 	}
 	if sc.o.Started != nil {
 		sc.o.Started(sc.kept.Info, sc.kept.Dir())

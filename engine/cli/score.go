@@ -18,6 +18,7 @@ type scoreFlags struct {
 	suiteFlags
 	jobs   int
 	output string
+	replay bool
 }
 
 func (a *app) scoreCommand() *cobra.Command {
@@ -38,6 +39,7 @@ Exit codes are those of run.`,
 	fl.StringArrayVar(&f.vars, "var", nil, "set a variable of SUITE: name=value (repeatable; default: as the run had it)")
 	fl.StringArrayVar(&f.varFiles, "var-file", nil, "read variables of SUITE from this file of NAME = VALUE lines (repeatable)")
 	fl.IntVarP(&f.jobs, "jobs", "j", max(2, runtime.NumCPU()), "how many trials are scored at once")
+	fl.BoolVar(&f.replay, "replay", false, "answer judges with what models answered before; no model is asked")
 	fl.StringVarP(&f.output, "output", "o", "", "also write the summary to this file; the ending chooses the format (.json, .txt)")
 	return cmd
 }
@@ -68,7 +70,7 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 	defer e.Close()
 	w := a.watch(0, f.jobs)
 	sc, err := e.Score(cmd.Context(), name, engine.ScoreOptions{
-		Store: store, Paths: paths, Vars: vars, VarFiles: f.varFiles, Concurrency: f.jobs,
+		Store: store, Paths: paths, Vars: vars, VarFiles: f.varFiles, Concurrency: f.jobs, Replay: f.replay,
 		Started: w.start, Warn: a.tellDiags, Observe: w.observe,
 	})
 	w.stop()

@@ -1,7 +1,7 @@
 package eval
 
-// Page is a captured page of the target: pages/NAME.json, with its rendered HTML
-// in NAME.html, its accessibility tree in NAME.ax.json and its shots beside it.
+// Page is a captured page of the target. Its rendered HTML, accessibility tree and
+// pictures are files of the trial: pages/NAME.html, NAME.ax.json and NAME.png.
 type Page struct {
 	Name string `json:"name"`
 	// URL is the one asked for, FinalURL the one where the browser ended.

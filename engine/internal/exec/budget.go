@@ -9,6 +9,8 @@ import (
 // budget is what a run may cost and what it has cost.
 type budget struct {
 	limit, spent float64
+	// aside is what requests of judges under way may cost.
+	aside float64
 	// most is the most expensive trial so far, of those ended; started counts what
 	// MaxTrials bounds.
 	most           float64
@@ -26,7 +28,8 @@ func (b *budget) allows(active int, cap float64) bool {
 	if b.limit <= 0 {
 		return true
 	}
-	if b.spent >= b.limit-cent {
+	used := b.spent + b.aside
+	if used >= b.limit-cent {
 		return false
 	}
 	each := b.most
@@ -36,10 +39,11 @@ func (b *budget) allows(active int, cap float64) bool {
 	if b.ended == 0 && each <= 0 {
 		return active == 0
 	}
-	return b.spent+float64(active+1)*each <= b.limit+cent
+	return used+float64(active+1)*each <= b.limit+cent
 }
 
-// add takes in a trial that ended; nil is one without a record.
+// add takes in a trial that ended; nil is one without a record. What its judges
+// cost is spent already.
 func (b *budget) add(rec *eval.Record) {
 	if rec == nil || rec.Status == eval.StatusSkipped {
 		return
@@ -52,7 +56,32 @@ func (b *budget) add(rec *eval.Record) {
 	}
 	b.ended++
 	b.spent += cost
+	for i := range rec.Scores {
+		if j := rec.Scores[i].Judge; j != nil && j.Usage.CostUSD != nil {
+			cost += *j.Usage.CostUSD
+		}
+	}
 	b.most = max(b.most, cost)
+}
+
+// Reserve takes usd aside for a request of a judge: the most that it can cost. It
+// is false where the budget could be passed by that. settle, called once, puts in
+// its place what the request did cost.
+func (l *Local) Reserve(usd float64) (settle func(actual float64), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := &l.budget
+	if b.limit > 0 && b.spent+b.aside+usd > b.limit+cent {
+		return nil, false
+	}
+	b.aside += usd
+	return func(actual float64) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		b.aside -= usd
+		b.spent += actual
+		l.wake.Broadcast()
+	}, true
 }
 
 func (b *budget) used() string {

@@ -165,6 +165,8 @@ func (d *Draft) write(w *writer, rec *eval.Record, b Bundle) error {
 		if err := d.gather(w, b); err != nil {
 			return err
 		}
+	} else if err := d.gatherLate(w); err != nil {
+		return err
 	}
 	prepareRecord(rec)
 	rec.Files = d.sums
@@ -193,6 +195,21 @@ func (d *Draft) gather(w *writer, b Bundle) error {
 	}
 	d.sums = w.sums
 	return nil
+}
+
+// gatherLate takes in what was logged since the draft was settled: what judges
+// asked. A draft whose scoring was cut short has some of it already.
+func (d *Draft) gatherLate(w *writer) error {
+	for _, l := range d.logs {
+		if err := l.close(); err != nil {
+			return err
+		}
+	}
+	w.sums = d.sums
+	if _, err := os.Lstat(filepath.Join(d.dir, JudgeFile)); err != nil {
+		return nil
+	}
+	return w.take(JudgeFile)
 }
 
 // Discard removes the draft. One that was settled stays, for a resume to score:
@@ -352,7 +369,7 @@ func (w *writer) sync() error {
 // compressing a large one.
 func (w *writer) take(name string) error {
 	path := filepath.Join(w.dir, filepath.FromSlash(name))
-	if w.red != nil {
+	if w.red != nil && !picture(name) {
 		if err := w.red.File(path); err != nil {
 			return err
 		}
@@ -361,7 +378,7 @@ func (w *writer) take(name string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() > compressOver {
+	if info.Size() > compressOver && !picture(name) {
 		if err := compressFile(path); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -61,7 +61,7 @@ var (
 		"expect_url", "expect_text", "wait_for", "hide", "origins", "timeout"}}
 	goldBody  = bodySpec{name: "gold", optional: []string{"script", "files", "url", "samples", "ceiling"}, blocks: []blockSpec{{name: "floor", once: true}}}
 	floorBody = bodySpec{name: "floor", optional: []string{"script", "files", "url"}}
-	allBodies   = []*bodySpec{&fileBody, &suiteBody, &variableBody, &hostBody, &targetBody, &modelBody, &scorerBody, &storyBody, &variantBody}
+	allBodies = []*bodySpec{&fileBody, &suiteBody, &variableBody, &hostBody, &targetBody, &modelBody, &scorerBody, &storyBody, &variantBody}
 )
 
 func (s *bodySpec) attribute(name string) bool {

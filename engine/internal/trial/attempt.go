@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/gateway"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/model"
 	"github.com/evalengine/evalengine/engine/internal/price"
 )
 
@@ -68,9 +70,18 @@ type attempt struct {
 	usage         eval.Usage
 	agentVersion  string
 	isolated      eval.Isolated
+	pages         []eval.Page
 	scores        []eval.Score
-	findings      []eval.Finding
-	fault         *eval.Fault
+	// said is what later scorers are told of the scores before them.
+	said []eval.Score
+	// mu guards findings while judges are at work.
+	mu       sync.Mutex
+	findings []eval.Finding
+	fault    *eval.Fault
+	// judgeLog is where requests to models are kept; nil is the draft.
+	judgeLog io.Writer
+	// replay has the models' answers where none is to be asked; nil asks.
+	replay *model.Replay
 }
 
 // attempt runs one attempt and leaves nothing of it but its draft.
@@ -99,6 +110,9 @@ func (a *attempt) run(ctx context.Context) *eval.Fault {
 	// being interrupted.
 	ctx = context.WithoutCancel(ctx)
 	if f := a.observeAfter(ctx); f != nil {
+		return f
+	}
+	if f := a.capture(ctx); f != nil {
 		return f
 	}
 	if f := a.settle(); f != nil {
@@ -298,7 +312,7 @@ func (a *attempt) record() *eval.Record {
 		Scores: a.scores, Findings: a.findings, Prompts: a.prompts, Answer: a.answer,
 		Calls: counts(a.steps), Usage: a.usage, Timings: a.timings, Target: a.placed,
 		ToolsDigest: a.digest, Isolation: a.isolated, Versions: a.versions(),
-		Attempts: append(slices.Clip(a.past), a.summary()),
+		Attempts: append(slices.Clip(a.past), a.summary()), Pages: a.pages,
 	}
 	for i := range rec.Findings {
 		rec.Findings[i].Fingerprint = fingerprint(rec.Findings[i])

@@ -44,6 +44,11 @@ func (a *attempt) clean() {
 	for i := range a.prompts {
 		a.prompts[i] = red.String(a.prompts[i])
 	}
+	for i := range a.pages {
+		p := &a.pages[i]
+		p.HTML, p.Accessibility = red.Bytes(p.HTML), eval.JSON(red.Bytes(p.Accessibility))
+		p.URL, p.FinalURL, p.Title, p.Error = red.String(p.URL), red.String(p.FinalURL), red.String(p.Title), red.String(p.Error)
+	}
 	if a.placed != nil {
 		a.values = a.placed.Values
 	}
@@ -134,5 +139,9 @@ func (a *attempt) restore(e evidence, dir string) error {
 	}
 	state, err := ledger.ReadState(dir)
 	a.before, a.after = state.Before, state.After
-	return err
+	if err != nil {
+		return err
+	}
+	a.pages = rec.Pages
+	return ledger.ReadPages(dir, a.pages)
 }

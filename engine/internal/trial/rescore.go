@@ -10,6 +10,7 @@ import (
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/model"
 )
 
 // ErrNoEvidence is returned by [Runner.Rescore] for a trial that says nothing of
@@ -34,7 +35,12 @@ func (r *Runner) Rescore(ctx context.Context, t eval.Trial, id string) (*eval.Re
 		return nil, err
 	}
 	r.observe(Event{Kind: Started, Trial: t, Attempt: a.n})
+	asked := r.Ledger.JudgeLog(t.ID(), id)
+	a.judgeLog = asked
 	a.fault = a.score(ctx)
+	if err := asked.Close(); err != nil {
+		return nil, &eval.Fault{Cause: eval.CauseStore, Retry: eval.RetryNever, Detail: err.Error()}
+	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -63,7 +69,21 @@ func (r *Runner) recorded(t eval.Trial, story *eval.Story, host *eval.HostConfig
 		return nil, err
 	}
 	a := &attempt{r: r, trial: t, story: story, host: host, started: time.Now()}
-	return a, a.restore(e, dir)
+	if err := a.restore(e, dir); err != nil {
+		return nil, err
+	}
+	if !r.Replay {
+		return a, nil
+	}
+	asked, err := ledger.OpenAsked(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer asked.Close()
+	if a.replay, err = model.ReadReplay(asked); err != nil {
+		return nil, fmt.Errorf("%s: %w", ledger.JudgeFile, err)
+	}
+	return a, nil
 }
 
 // evidenceOf is what a record says of a trial but for its scores. A fault other

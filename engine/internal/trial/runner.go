@@ -14,6 +14,7 @@ import (
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/gateway"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
+	"github.com/evalengine/evalengine/engine/internal/model"
 	"github.com/evalengine/evalengine/engine/internal/redact"
 	"github.com/evalengine/evalengine/engine/internal/wasm"
 )
@@ -49,6 +50,13 @@ type Runner struct {
 	Observe func(Event)
 	// Bodies keeps model requests and answers whole in model.jsonl.
 	Bodies bool
+	// Pages takes the pages of stories that capture some; nil takes none.
+	Pages Pages
+	// Models answers judges; nil is no model.
+	Models *model.Broker
+	// Replay answers the judges of recorded trials from what they were answered
+	// before; no model is asked.
+	Replay bool
 	// Pace is the scheduler's; nil lets every trial go on as it will.
 	Pace Pace
 

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +20,6 @@ func (a *attempt) score(ctx context.Context) *eval.Fault {
 	a.phase("scoring")
 	start := time.Now()
 	defer func() { a.timings.Score = time.Since(start).Seconds() }()
-	ctx, cancel := context.WithTimeout(ctx, scoreTimeout)
-	defer cancel()
 	a.check()
 	return a.useModules(ctx)
 }
@@ -32,7 +31,7 @@ func (a *attempt) check() {
 	}
 	facts := eval.Facts{
 		Trial: a.trial, Target: a.values, State: a.after, Before: a.before, Answer: a.answer,
-		Calls: eval.Calls(a.steps), Tools: a.tools, Usage: a.usage,
+		Calls: eval.Calls(a.steps), Tools: a.tools, Usage: a.usage, Pages: a.pages,
 	}
 	for _, c := range a.story.Checks {
 		s := eval.Score{Name: "check/" + c.Name, Scorer: "check", Role: eval.RoleAssert, Dimension: c.Dimension, State: eval.Scored}
@@ -49,45 +48,84 @@ func (a *attempt) check() {
 	}
 }
 
-// useModules calls each module once with all of its uses, in the order of their
-// first use, and keeps the scores in the order of the story.
+// useModules scores the story's uses, stage after stage, and keeps the scores in
+// the order of the story.
 func (a *attempt) useModules(ctx context.Context) *eval.Fault {
 	outputs := make([]eval.Score, len(a.story.Uses))
-	var modules []string
-	uses := map[string][]int{}
-	for i, u := range a.story.Uses {
-		name, _, _ := strings.Cut(u.Scorer, "/")
-		if uses[name] == nil {
-			modules = append(modules, name)
+	var stages [3][]int
+	for i := range a.story.Uses {
+		u := &a.story.Uses[i]
+		m := a.r.Modules[moduleOf(u)]
+		if m == nil {
+			return &eval.Fault{Cause: eval.CauseScorer, Retry: eval.RetryNever, Detail: fmt.Sprintf("scorer module %q is not loaded", moduleOf(u))}
 		}
-		uses[name] = append(uses[name], i)
+		n := stage(m.Manifest().Scorer(scorerOf(u)))
+		stages[n] = append(stages[n], i)
 	}
-	for _, name := range modules {
-		if f := a.useModule(ctx, name, uses[name], outputs); f != nil {
+	if f := a.eachModule(ctx, stages[0], outputs); f != nil {
+		return f
+	}
+	if len(stages[1]) > 0 {
+		a.phase("judging")
+		if f := a.askModels(ctx, stages[1], outputs); f != nil {
 			return f
 		}
+	}
+	a.said = slices.Concat(a.scores, slices.DeleteFunc(slices.Clone(outputs), func(s eval.Score) bool { return s.Name == "" }))
+	if f := a.eachModule(ctx, stages[2], outputs); f != nil {
+		return f
 	}
 	a.scores = append(a.scores, outputs...)
 	return nil
 }
 
-func (a *attempt) useModule(ctx context.Context, name string, uses []int, outputs []eval.Score) *eval.Fault {
-	m := a.r.Modules[name]
-	if m == nil {
-		return &eval.Fault{Cause: eval.CauseScorer, Retry: eval.RetryNever, Detail: fmt.Sprintf("scorer module %q is not loaded", name)}
+// eachModule calls each module once with all of its uses, in the order of their
+// first use.
+func (a *attempt) eachModule(ctx context.Context, uses []int, outputs []eval.Score) *eval.Fault {
+	var modules []string
+	of := map[string][]int{}
+	for _, i := range uses {
+		name := moduleOf(&a.story.Uses[i])
+		if of[name] == nil {
+			modules = append(modules, name)
+		}
+		of[name] = append(of[name], i)
 	}
+	ctx, cancel := context.WithTimeout(ctx, scoreTimeout)
+	defer cancel()
+	for _, name := range modules {
+		if f := a.useModule(ctx, of[name], outputs); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func moduleOf(u *eval.ScorerUse) string {
+	name, _, _ := strings.Cut(u.Scorer, "/")
+	return name
+}
+
+func scorerOf(u *eval.ScorerUse) string {
+	_, name, _ := strings.Cut(u.Scorer, "/")
+	return name
+}
+
+// useModule calls one module with some of its uses.
+func (a *attempt) useModule(ctx context.Context, uses []int, outputs []eval.Score) *eval.Fault {
+	name := moduleOf(&a.story.Uses[uses[0]])
+	m := a.r.Modules[name]
 	in := a.input()
 	var asked []int
 	for _, i := range uses {
-		outputs[i] = blank(&a.story.Uses[i], m)
-		params, err := a.story.Uses[i].Params.Value(eval.Vars{Target: a.values, Trial: a.trial})
+		u := &a.story.Uses[i]
+		outputs[i] = blank(u, m)
+		params, err := u.Params.Value(eval.Vars{Target: a.values, Trial: a.trial})
 		if err != nil {
 			outputs[i].State, outputs[i].Reason = eval.ScoreErrored, err.Error()
 			continue
 		}
-		u := &a.story.Uses[i]
-		_, scorer, _ := strings.Cut(u.Scorer, "/")
-		in.Uses = append(in.Uses, eval.Use{Name: u.Name, Scorer: scorer, Params: params, Models: u.Models})
+		in.Uses = append(in.Uses, eval.Use{Name: u.Name, Scorer: scorerOf(u), Params: params, Models: u.Models})
 		asked = append(asked, i)
 	}
 	if len(asked) == 0 {
@@ -107,8 +145,7 @@ func (a *attempt) useModule(ctx context.Context, name string, uses []int, output
 // blank is a score without a value, with what the module's manifest says of it.
 func blank(u *eval.ScorerUse, m *wasm.Module) eval.Score {
 	s := eval.Score{Name: u.Name, Scorer: u.Scorer, Role: u.Role, State: eval.ScoreErrored}
-	_, name, _ := strings.Cut(u.Scorer, "/")
-	if spec := m.Manifest().Scorer(name); spec != nil {
+	if spec := m.Manifest().Scorer(scorerOf(u)); spec != nil {
 		s.Dimension, s.Unit, s.LowerIsBetter = spec.Dimension, spec.Unit, spec.LowerIsBetter
 	}
 	return s
@@ -123,6 +160,8 @@ func (a *attempt) take(s *eval.Score, out eval.ScoreOutput) {
 	if out.Unit != "" {
 		s.Unit = out.Unit
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, f := range out.Findings {
 		f.Source = s.Scorer
 		a.findings = append(a.findings, f)
@@ -136,5 +175,6 @@ func (a *attempt) input() *eval.ScoreInput {
 		StateBefore: a.before, State: a.after, Tools: a.tools, Usage: a.usage,
 		HostCapabilities: a.host.Capabilities, Prompts: a.prompts,
 		Outcome: a.outcome, AgentSeconds: a.timings.Agent, Target: a.values,
+		Pages: a.pages, Scores: a.said,
 	}
 }
