@@ -15,7 +15,7 @@ NPM_CI     := npm ci --no-audit --no-fund --loglevel=error
 NPMTEST    := engine/internal/npmtest
 TIMEOUT    ?= 30m
 
-.PHONY: all build scorers demo test race bench fuzz lint generate check-generated npm-test clean help
+.PHONY: all build scorers demo test race browser bench fuzz lint generate check-generated npm-test clean help
 
 all: build
 
@@ -41,12 +41,12 @@ demo: build
 
 ## test
 
-test: build npm-test lint
+test: build npm-test browser lint
 	EVALENGINE_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -timeout $(TIMEOUT) ./...
 
 # A package at a time: under the detector those with deadlines would otherwise
 # get in each other's way.
-race: build npm-test
+race: build npm-test browser
 	EVALENGINE_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -race -p 1 -timeout 60m ./...
 
 # The real agent command lines and MCP servers that the tests drive.
@@ -55,6 +55,15 @@ npm-test: $(NPMTEST)/node_modules/.installed
 $(NPMTEST)/node_modules/.installed: $(NPMTEST)/package-lock.json
 	cd $(NPMTEST) && $(NPM_CI)
 	@touch $@
+
+# The browser that pages are taken with, where there is none.
+BROWSERS := chromium chromium-browser google-chrome-stable google-chrome chrome
+browser:
+	@for b in $(BROWSERS); do command -v $$b >/dev/null && exit 0; done; \
+	if command -v apt-get >/dev/null; then \
+	  sudo=; [ "$$(id -u)" -eq 0 ] || sudo=sudo; \
+	  $$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; \
+	else echo "the tests drive a browser: install Chromium or Google Chrome"; exit 1; fi
 
 bench: build
 	$(GO) test -run '^$$' -bench . -benchmem ./engine/... ./scorers/... ./plugins/... ./examples/...
