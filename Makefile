@@ -15,7 +15,7 @@ NPM_CI     := npm ci --no-audit --no-fund --loglevel=error
 NPMTEST    := engine/internal/npmtest
 TIMEOUT    ?= 30m
 
-.PHONY: all build scorers demo test race bench fuzz lint generate check-generated npm-test clean help
+.PHONY: all build scorers demo test race browser bench fuzz lint generate check-generated npm-test clean help
 
 all: build
 
@@ -41,7 +41,7 @@ demo: build
 
 ## test
 
-test: build npm-test lint
+test: build npm-test browser lint
 	EVALENGINE_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -timeout $(TIMEOUT) ./...
 
 # A package at a time: under the detector those with deadlines would otherwise
@@ -49,7 +49,7 @@ test: build npm-test lint
 # detector too; a race in any process of theirs is written to RACES.
 RACE  := $(CURDIR)/$(BIN)/race
 RACES := $(RACE)/races
-race: build npm-test
+race: build npm-test browser
 	@mkdir -p $(RACE) $(RACES) && rm -f $(RACES)/*
 	$(GO) build -race $(GOFLAGS_) -o $(RACE)/ . ./plugins/evalengine-... ./examples/sitebuilder ./examples/scripted-model
 	EVALENGINE_TEST_BIN=$(RACE) GORACE="halt_on_error=1 exitcode=66 log_path=$(RACES)/race" $(GO) test -race -p 1 -timeout 60m ./...; \
@@ -61,6 +61,15 @@ npm-test: $(NPMTEST)/node_modules/.installed
 $(NPMTEST)/node_modules/.installed: $(NPMTEST)/package-lock.json
 	cd $(NPMTEST) && $(NPM_CI)
 	@touch $@
+
+# The browser that pages are taken with, where there is none.
+BROWSERS := chromium chromium-browser google-chrome-stable google-chrome chrome
+browser:
+	@for b in $(BROWSERS); do command -v $$b >/dev/null && exit 0; done; \
+	if command -v apt-get >/dev/null; then \
+	  sudo=; [ "$$(id -u)" -eq 0 ] || sudo=sudo; \
+	  $$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; \
+	else echo "the tests drive a browser: install Chromium or Google Chrome"; exit 1; fi
 
 bench: build
 	$(GO) test -run '^$$' -bench . -benchmem ./engine/... ./scorers/... ./plugins/... ./examples/...

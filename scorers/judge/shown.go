@@ -1,0 +1,150 @@
+package main
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/evalengine/evalengine/scorers/internal/text"
+	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
+)
+
+// visible returns s as a judge may see it: valid UTF-8, what cannot be seen
+// written as \u{...}, and no line that begins like a fence.
+func visible(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	out := make([]byte, 0, len(s)+16)
+	start := true // of a line, white space aside
+	for i, r := range s {
+		switch {
+		case r == '\n':
+			start = true
+		case r == ' ' || r == '\t':
+		default:
+			if start && strings.HasPrefix(s[i:], fenceMark) {
+				out = append(out, '\\')
+			}
+			start = false
+		}
+		if hidden(r) {
+			out = append(out, `\u{`...)
+			out = strconv.AppendInt(out, int64(r), 16)
+			out = append(out, '}')
+			continue
+		}
+		if r != '\r' || !strings.HasPrefix(s[i+1:], "\n") {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return string(out)
+}
+
+// isPlain reports whether s is shown as it is: ASCII that can be seen, without
+// anything like a fence.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return !strings.Contains(s, fenceMark)
+}
+
+// hidden reports whether a character cannot be seen but could be read by a
+// model: controls, marks of direction, characters without width, tags. Joiners
+// stay, because letters and pictures are made with them.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r == '\r' || r == 0x200c || r == 0x200d:
+		return false
+	case r < ' ', r >= 0x7f && r < 0xa0, r == 0xad, r == 0x34f, r == 0x61c, r == 0x180e, r == 0xfeff,
+		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0,
+		r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return false
+}
+
+// cut returns s in about limit bytes: its beginning and its end, and between
+// them how much is missing.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	head, tail := limit*6/10, len(s)-limit*4/10
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + "\n[... " + text.Int(utf8.RuneCountInString(s[head:tail])) + " characters left out ...]\n" + s[tail:]
+}
+
+const (
+	// maxCanonical bounds what is put in order, and how deep.
+	maxCanonical = 4 << 20
+	maxNesting   = 100
+)
+
+// canonical returns JSON as text without white space, its members in order of
+// their names; what is no JSON as it is.
+func canonical(b []byte) string {
+	v, err := jsonv.Parse(b)
+	if err != nil || len(b) > maxCanonical {
+		return string(b)
+	}
+	return string(appendCanonical(make([]byte, 0, len(b)), v, 0))
+}
+
+func appendCanonical(out []byte, v jsonv.Value, depth int) []byte {
+	switch k := v.Kind(); {
+	case k == jsonv.String:
+		return jsonv.AppendString(out, v.String())
+	case depth == maxNesting:
+		return append(out, v.Raw()...)
+	case k == jsonv.Array:
+		out = append(out, '[')
+		for i, e := range v.Elements() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendCanonical(out, e, depth+1)
+		}
+		return append(out, ']')
+	case k == jsonv.Object:
+		return appendObject(out, v, depth)
+	}
+	return append(out, v.Raw()...)
+}
+
+func appendObject(out []byte, v jsonv.Value, depth int) []byte {
+	members := v.Map()
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	out = append(out, '{')
+	for i, name := range names {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(jsonv.AppendString(out, name), ':')
+		out = appendCanonical(out, members[name], depth+1)
+	}
+	return append(out, '}')
+}
+
+// answerText is the final answer: an object or a list as canonical JSON, any
+// other text as it is.
+func answerText(answer string) string {
+	if s := strings.TrimSpace(answer); s != "" && (s[0] == '{' || s[0] == '[') && jsonv.Valid([]byte(s)) {
+		return canonical([]byte(s))
+	}
+	return answer
+}
