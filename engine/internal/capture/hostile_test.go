@@ -89,7 +89,7 @@ func TestHostilePages(t *testing.T) {
 		t.Run(c.path[1:], func(t *testing.T) {
 			t.Parallel()
 			j := job("hostile-"+c.path[1:], s.URL+c.path)
-			j.Timeout = 16 * time.Second
+			j.Timeout = 40 * time.Second
 			switch c.path {
 			case "/private":
 				j.ExpectURL = s.URL + "/private*"

@@ -319,9 +319,10 @@ func limited[R any](ctx context.Context, t *tab, takes time.Duration, f func(con
 // errMoved is returned where the document is another one by now.
 var errMoved = errors.New("the page went elsewhere")
 
-// moved tells whether the browser's answer means that.
+// moved tells whether the browser's answer means that, or that the engine's script
+// was stopped with the page's.
 func moved(err error) bool {
-	for _, s := range []string{"Cannot find context", "context was destroyed", "navigated or closed", "No frame for given id", "Execution context"} {
+	for _, s := range []string{"Cannot find context", "context was destroyed", "navigated or closed", "No frame for given id", "Execution context", "Internal error", "terminated"} {
 		if strings.Contains(err.Error(), s) {
 			return true
 		}

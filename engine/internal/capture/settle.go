@@ -204,7 +204,8 @@ type look struct {
 
 // still takes pictures until two in sequence are equal and nothing was asked for
 // meanwhile. What does not come to rest is taken as it is, with what moved. The
-// document is taken along with the second.
+// document is taken along with the second, unless it is so large that the page would
+// have no time for both.
 func (t *tab) still(ctx context.Context, v eval.Viewport, first bool) (look, error) {
 	var last look
 	for n := 0; ; n++ {
@@ -214,7 +215,7 @@ func (t *tab) still(ctx context.Context, v eval.Viewport, first bool) (look, err
 		}
 		now := look{height: st.Height, strips: t.strips(st.Height, v)}
 		with := func() error { return nil }
-		if first && n > 0 {
+		if first && n > 0 && t.elements <= maxSearched {
 			with = t.along(ctx, &now)
 		}
 		now.pictures, err = t.shootAll(ctx, v.Width, now.strips)
@@ -224,22 +225,32 @@ func (t *tab) still(ctx context.Context, v eval.Viewport, first bool) (look, err
 		if err != nil {
 			return now, err
 		}
+		done := false
 		if n > 0 {
-			done, err := t.done(ctx, st, &last, &now)
-			if err != nil || !done {
-				last = now
-				if err != nil {
-					return now, err
-				}
-				continue
+			if done, err = t.done(ctx, st, &last, &now); err != nil {
+				return now, err
 			}
-			if first {
-				t.keep(now.doc)
-			}
-			return now, nil
+		}
+		if done {
+			return now, t.rendered(ctx, first, &now)
 		}
 		last = now
 	}
+}
+
+// rendered puts the document into the page, taken now if it was not before.
+func (t *tab) rendered(ctx context.Context, first bool, l *look) error {
+	if !first {
+		return nil
+	}
+	if t.elements > maxSearched {
+		var err error
+		if l.doc, err = t.document(ctx); err != nil {
+			return err
+		}
+	}
+	t.keep(l.doc)
+	return nil
 }
 
 // along takes the document while the pictures are taken: other processes draw them.

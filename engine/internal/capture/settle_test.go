@@ -118,7 +118,7 @@ func TestUnsettled(t *testing.T) {
 		t.Run(c.path[1:], func(t *testing.T) {
 			t.Parallel()
 			j := job("unsettled-"+c.path[1:], s.URL+c.path)
-			j.Timeout = 16 * time.Second // 8 s to come to rest
+			j.Timeout = 40 * time.Second // 10 s to come to rest
 			if c.path == "/wait" {
 				j.WaitFor = "#never"
 			}
