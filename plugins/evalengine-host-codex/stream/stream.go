@@ -54,7 +54,7 @@ type turn struct {
 	seen      agentout.Seen
 	ids       map[string]int // how often each item or call has begun
 	responses int            // an upper bound
-	fresh     bool // the next item is of another answer of the model
+	fresh     bool           // the next item is of another answer of the model
 	file      *rollout.Turn
 	subs      eval.Usage // of sub-agents
 }
