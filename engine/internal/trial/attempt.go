@@ -299,10 +299,7 @@ func (a *attempt) record() *eval.Record {
 		ToolsDigest: a.digest, Versions: a.versions(),
 		Attempts: append(slices.Clip(a.past), a.summary()),
 	}
-	rec.Findings = sayOnce(rec.Findings)
-	for i := range rec.Findings {
-		rec.Findings[i].Fingerprint = fingerprint(rec.Findings[i])
-	}
+	rec.Findings = settle(rec.Findings, a.steps)
 	return rec
 }
 
