@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -77,14 +78,17 @@ func largeResults(s *scene) ([]eval.Finding, error) {
 	return list[:min(len(list), maxFindings)], nil
 }
 
+var saved = regexp.MustCompile(`(?i)\bsaved to\b`)
+
 // savedTo is the file of which a host's notice says that the result is there.
 func savedTo(notice string) string {
-	_, rest, ok := strings.Cut(strings.ToLower(notice), "saved to")
-	if !ok {
+	const most = 2000 // a notice says it at its head
+	notice = notice[:min(len(notice), most)]
+	at := saved.FindStringIndex(notice)
+	if at == nil {
 		return ""
 	}
-	rest = notice[len(notice)-len(rest):]
-	for _, word := range strings.Fields(rest) {
+	for _, word := range strings.Fields(notice[at[1]:]) {
 		if word = strings.Trim(word, `"'<>()[],.:;`); strings.ContainsAny(word, `/\`) {
 			return word
 		}

@@ -31,6 +31,7 @@ func silentChanges(s *scene) ([]eval.Finding, error) {
 			asked[w.text] = true
 		}
 	}
+	fresh := freshNames(before, after, asked)
 	var order []*altered
 	known := map[wish]*altered{}
 	for _, h := range s.hits {
@@ -38,7 +39,7 @@ func silentChanges(s *scene) ([]eval.Finding, error) {
 			continue
 		}
 		for _, w := range s.wishes(h) {
-			v, ok := variant(w, before, after, asked)
+			v, ok := variant(w, fresh[w.key], after)
 			if !ok {
 				continue
 			}
@@ -59,35 +60,47 @@ func silentChanges(s *scene) ([]eval.Finding, error) {
 	return list, nil
 }
 
-// variant finds the name that the state after the run has under the same key in
-// place of a wish: new, and asked for by nobody.
-func variant(w wish, before, after *snapshot, asked map[string]bool) (tree.Value, bool) {
-	const longest = 100
-	if len(w.text) > longest || w.key == "" {
+const longestName = 100
+
+// fresh is a name that is new in the state, and that nobody asked for.
+type fresh struct {
+	text, letters string
+	at            tree.Value
+}
+
+// freshNames are the fresh names under each key.
+func freshNames(before, after *snapshot, asked map[string]bool) map[string][]fresh {
+	const most = 500 // under one key
+	names := map[string][]fresh{}
+	for key, values := range after.byKey {
+		for _, v := range values {
+			t := v.Text()
+			if key != "" && len(t) <= longestName && !asked[t] && !before.under[wish{key, t}] && len(names[key]) < most {
+				names[key] = append(names[key], fresh{t, letters(t), v})
+			}
+		}
+	}
+	return names
+}
+
+// variant finds the fresh name that the state has in place of a wish.
+func variant(w wish, fresh []fresh, after *snapshot) (tree.Value, bool) {
+	if len(w.text) > longestName {
 		return tree.Value{}, false
 	}
-	for _, v := range after.byKey[w.key] {
-		t := v.Text()
-		if asked[t] || before.under[wish{w.key, t}] {
-			continue
+	plain := letters(w.text)
+	for _, f := range fresh {
+		if rest, ok := strings.CutPrefix(f.text, w.text); ok && suffix.MatchString(rest) {
+			return f.at, true
 		}
-		if rest, ok := strings.CutPrefix(t, w.text); ok && suffix.MatchString(rest) {
-			return v, true
-		}
-		if sameLetters(t, w.text) && strings.TrimSpace(w.text) != t && !after.under[w] {
-			return v, true
+		if plain != "" && plain == f.letters && strings.TrimSpace(w.text) != f.text && !after.under[w] {
+			return f.at, true
 		}
 	}
 	return tree.Value{}, false
 }
 
-// sameLetters reports whether two names differ in case, spaces and punctuation
-// alone.
-func sameLetters(a, b string) bool {
-	x := letters(a)
-	return x != "" && x == letters(b)
-}
-
+// letters are a name without case, spaces and punctuation.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {

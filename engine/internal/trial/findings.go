@@ -11,6 +11,27 @@ import (
 	"github.com/evalengine/evalengine/engine/eval"
 )
 
+// settle makes what all finders said into a trial's findings: each said once, with
+// its fingerprint, and marked where it cites a step that the transcript does not
+// have.
+func settle(list []eval.Finding, steps []eval.Step) []eval.Finding {
+	known := map[string]bool{}
+	for i := range steps {
+		known[steps[i].ID] = true
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Unverified = list[i].Unverified || slices.ContainsFunc(list[i].Evidence, func(e eval.Evidence) bool {
+			return e.Step != "" && !known[e.Step]
+		})
+	}
+	list = sayOnce(list)
+	for i := range list {
+		list[i].Fingerprint = fingerprint(list[i])
+	}
+	return list
+}
+
 // fingerprint is the same for the same finding in other trials, runs and hosts: of
 // kind, tool, action and the gist of the text.
 func fingerprint(f eval.Finding) string {

@@ -92,3 +92,27 @@ func TestSayOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestSettle(t *testing.T) {
+	cites := func(steps ...string) eval.Finding {
+		f := eval.Finding{Kind: "other", Text: "x " + steps[0], Source: "judge/x"}
+		for _, s := range steps {
+			f.Evidence = append(f.Evidence, eval.Evidence{Step: s})
+		}
+		return f
+	}
+	list := []eval.Finding{cites("s1"), cites("s99"), cites("s2", "s3"), {Kind: "other", Text: "x", Evidence: []eval.Evidence{{Pointer: "/a"}}}}
+	var got []bool
+	for _, f := range settle(list, []eval.Step{{ID: "s1"}, {ID: "s2"}}) {
+		got = append(got, f.Unverified)
+		if len(f.Fingerprint) != 12 {
+			t.Errorf("finding %+v has no fingerprint", f)
+		}
+	}
+	if d := cmp.Diff(got, []bool{false, true, true, false}); d != "" {
+		t.Errorf("unverified: %s", d)
+	}
+	if list[1].Unverified {
+		t.Error("the finder's own list was changed")
+	}
+}

@@ -31,10 +31,16 @@ type Element struct {
 	Depth int
 	// Foreign is set within svg and math, and for these themselves.
 	Foreign bool
-	// source is the start tag as it is written.
-	source     []byte
+	// src is the document, tag where in it the start tag is.
+	src        []byte
+	tag        span
 	attributes []attribute
 }
+
+// span is a piece of a document.
+type span struct{ from, to uint32 }
+
+func (s span) of(src []byte) []byte { return src[s.from:s.to] }
 
 // Tag is the name of elements, in lower case. There is one for each name in a walk.
 type Tag struct {
@@ -103,7 +109,8 @@ type walker struct {
 	muted int
 }
 
-// Walk tells v what is in src, which must not be changed meanwhile. classify, unless
+// Walk tells v what is in src, which must be shorter than 4 GiB and not be changed
+// meanwhile. classify, unless
 // nil, gives a new tag its class.
 func Walk(src []byte, classify func(name string) int, v Visitor) {
 	w := &walker{scanner: scanner{src: src}, v: v, classify: classify, tags: map[string]*Tag{}}
@@ -166,7 +173,7 @@ func (w *walker) find() *Tag {
 func (w *walker) start() {
 	tag := w.find()
 	w.imply(tag.Name)
-	e := w.push(tag, w.src[w.from:w.at])
+	e := w.push(tag)
 	if w.muted == 0 {
 		w.v.Open(e)
 		if tag.marks&isMute != 0 {
@@ -183,14 +190,17 @@ func (w *walker) start() {
 }
 
 // push makes an element the innermost one.
-func (w *walker) push(tag *Tag, source []byte) *Element {
+func (w *walker) push(tag *Tag) *Element {
 	parent := w.top()
 	if w.depth == len(w.stack) {
 		w.stack = append(w.stack, &Element{})
 	}
 	e := w.stack[w.depth]
 	foreign := tag.Name == "svg" || tag.Name == "math" || parent != nil && parent.Foreign && parent.Tag.Name != "foreignobject"
-	*e = Element{Tag: tag, Parent: parent, Depth: w.depth, Foreign: foreign, source: source, attributes: w.attributes}
+	*e = Element{
+		Tag: tag, Parent: parent, Depth: w.depth, Foreign: foreign,
+		src: w.src, tag: span{uint32(w.from), uint32(w.at)}, attributes: w.attributes,
+	}
 	tag.open++
 	w.depth++
 	return e
@@ -227,12 +237,12 @@ func (w *walker) closeTo(depth int) {
 // imply closes the innermost element where an element of that name cannot be in it
 // and its end tag may be left out.
 func (w *walker) imply(name string) {
-	for w.depth > 0 && ends(w.top().Tag.Name, name) {
+	for w.depth > 0 && implies(w.top().Tag.Name, name) {
 		w.closeTo(w.depth - 1)
 	}
 }
 
-func ends(open, next string) bool {
+func implies(open, next string) bool {
 	switch open {
 	case "p", "li", "option":
 		return next == open || open == "option" && next == "optgroup"

@@ -16,15 +16,16 @@ func (e *Element) Place() string { return e.Spot().String() }
 
 // Spot is where an element is, to be told later if at all. It keeps the document.
 type Spot struct {
-	names   [above + 1]string
-	sources [above + 1][]byte
+	src []byte
+	// tags are the start tags, from the element's own outwards.
+	tags [above + 1]span
 }
 
 // Spot returns where an element is.
 func (e *Element) Spot() Spot {
-	var s Spot
+	s := Spot{src: e.src}
 	for i := 0; e != nil && i <= above; i, e = i+1, e.Parent {
-		s.names[i], s.sources[i] = e.Tag.Name, e.source
+		s.tags[i] = e.tag
 	}
 	return s
 }
@@ -32,15 +33,17 @@ func (e *Element) Spot() Spot {
 // String is what [Element.Place] says.
 func (s Spot) String() string {
 	const shown = 100
-	path := selector(s.names[0], s.sources[0])
-	for i := 1; i <= above && s.names[i] != ""; i++ {
-		path = selector(s.names[i], s.sources[i]) + " > " + path
+	path := selector(s.tags[0].of(s.src))
+	for _, t := range s.tags[1:] {
+		if t.to > 0 {
+			path = selector(t.of(s.src)) + " > " + path
+		}
 	}
-	return path + " " + cut(s.sources[0], shown)
+	return path + " " + cut(s.tags[0].of(s.src), shown)
 }
 
 // selector is the tag with its ID, or else its first class.
-func selector(name string, source []byte) string {
+func selector(source []byte) string {
 	const shown = 40
 	id, class := []byte(nil), []byte(nil)
 	s := scanner{src: source}
@@ -53,7 +56,7 @@ func selector(name string, source []byte) string {
 			class = first(a.value)
 		}
 	}
-	name = tree.Cut(name, shown)
+	name := strings.ToLower(cut(s.name, shown))
 	switch {
 	case len(id) > 0:
 		return name + "#" + cut(id, shown)

@@ -92,7 +92,7 @@ func (s *scanner) comment(rest []byte) {
 // tag reads a tag from its name on; false says that the document ended within.
 func (s *scanner) tag() bool {
 	src, i := s.src, s.at
-	for i < len(src) && !isSpace(src[i]) && src[i] != '/' && src[i] != '>' {
+	for i < len(src) && !(ends[src[i]] && src[i] != '=') {
 		i++
 	}
 	s.name, s.attributes, s.selfClosing = src[s.at:i], s.attributes[:0], false
@@ -117,7 +117,7 @@ func (s *scanner) tag() bool {
 // attribute reads one attribute and returns what is behind it.
 func (s *scanner) attribute(i int) int {
 	src, from := s.src, i
-	for i++; i < len(src) && src[i] != '=' && src[i] != '>' && src[i] != '/' && !isSpace(src[i]); i++ {
+	for i++; i < len(src) && !ends[src[i]]; i++ {
 	}
 	a := attribute{key: src[from:i]}
 	j := i
@@ -187,6 +187,9 @@ func equalFold(b []byte, lower string) bool {
 	}
 	return true
 }
+
+// ends are the bytes that end an attribute's name.
+var ends = [256]bool{' ': true, '\n': true, '\t': true, '\r': true, '\f': true, '/': true, '>': true, '=': true}
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
