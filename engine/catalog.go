@@ -8,6 +8,7 @@ import (
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/launch"
+	"github.com/evalengine/evalengine/engine/internal/model"
 	"github.com/evalengine/evalengine/engine/internal/story"
 	"github.com/evalengine/evalengine/engine/internal/wasm"
 	"github.com/evalengine/evalengine/scorers"
@@ -59,6 +60,20 @@ type digestError struct{ error }
 
 func (e digestError) Unwrap() []error { return []error{story.ErrDigest, e.error} }
 
+// Model describes one of the engine's own providers of models, or a plugin.
+func (c catalog) Model(ctx context.Context, provider, sha256 string) (eval.Description, error) {
+	if schema, ok := model.Schema(provider); ok {
+		return eval.Description{Name: provider, Version: c.e.o.Version, Schema: schema}, nil
+	}
+	m, err := c.e.pool.Model(ctx, provider, sha256)
+	if err != nil {
+		return eval.Description{}, unknown(err)
+	}
+	return m.Describe(ctx)
+}
+
+func (c catalog) CheckModel(m eval.ModelConfig) error { return model.Check(m) }
+
 func (c catalog) Module(ctx context.Context, cfg *eval.ModuleConfig, name string) (*eval.Manifest, error) {
 	m, err := c.e.module(ctx, cfg, name)
 	if err != nil {
@@ -69,6 +84,7 @@ func (c catalog) Module(ctx context.Context, cfg *eval.ModuleConfig, name string
 
 func (c catalog) HostNames() []string        { return c.names("host") }
 func (c catalog) ProvisionerNames() []string { return c.names("provisioner") }
+func (c catalog) ModelNames() []string       { return append(model.Providers(), c.names("model")...) }
 func (c catalog) ModuleNames() []string      { return scorers.Names() }
 
 func (c catalog) names(kind string) []string {

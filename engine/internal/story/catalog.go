@@ -38,6 +38,7 @@ func newCatalog(c Catalog) *catalog {
 
 func hostKey(driver, sha string) string        { return "host " + driver + " " + sha }
 func provisionerKey(name, sha string) string   { return "provisioner " + name + " " + sha }
+func modelKey(provider, sha string) string     { return "model " + provider + " " + sha }
 func moduleKey(name string) string             { return "module " + name }
 func scorerKey(module, scorer string) string   { return "scorer " + module + "/" + scorer }
 func (c *catalog) answer(key string) answer    { return c.answers[key] }
@@ -56,6 +57,13 @@ func (c *catalog) wantHost(driver, sha string) {
 func (c *catalog) wantProvisioner(name, sha string) {
 	c.want(provisionerKey(name, sha), func(ctx context.Context) answer {
 		d, err := c.from.Provisioner(ctx, name, sha)
+		return answer{description: d, err: err}
+	})
+}
+
+func (c *catalog) wantModel(provider, sha string) {
+	c.want(modelKey(provider, sha), func(ctx context.Context) answer {
+		d, err := c.from.Model(ctx, provider, sha)
 		return answer{description: d, err: err}
 	})
 }
@@ -140,6 +148,13 @@ func (l *loader) fetch(ctx context.Context, stories []*storyBlock) error {
 		}
 		for _, b := range st.uses() {
 			l.wantScorer(b.Labels[0])
+		}
+	}
+	if judged(stories) {
+		for _, m := range l.declaredModels {
+			if m.config.Provider != "" && !m.pin.unreadable {
+				l.catalog.wantModel(m.config.Provider, m.config.SHA256)
+			}
 		}
 	}
 	return l.catalog.fetch(ctx)

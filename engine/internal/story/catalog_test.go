@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -73,6 +74,26 @@ func (c *fakeCatalog) Provisioner(_ context.Context, name, _ string) (eval.Descr
 		}}}, nil
 	}
 	return eval.Description{}, ErrUnknown
+}
+
+func (c *fakeCatalog) ModelNames() []string { return []string{"anthropic", "openai"} }
+
+func (c *fakeCatalog) Model(_ context.Context, provider, _ string) (eval.Description, error) {
+	c.ask("model " + provider)
+	switch provider {
+	case "anthropic", "openai":
+		return eval.Description{Name: provider, Schema: eval.Schema{Attributes: []eval.Attribute{
+			{Name: "base_url", Type: "string"}, {Name: "max_tokens", Type: "number"},
+		}}}, nil
+	}
+	return eval.Description{}, ErrUnknown
+}
+
+func (c *fakeCatalog) CheckModel(m eval.ModelConfig) error {
+	if strings.Contains(string(m.Config), "ftp:") {
+		return errors.New("base_url is no address")
+	}
+	return nil
 }
 
 func (c *fakeCatalog) Module(_ context.Context, cfg *eval.ModuleConfig, name string) (*eval.Manifest, error) {

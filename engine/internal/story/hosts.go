@@ -171,6 +171,7 @@ func (l *loader) configure(stories []*storyBlock) {
 		}
 		l.suite.Targets = append(l.suite.Targets, t.config)
 	}
+	l.configureModels(stories)
 }
 
 // unused warns of what no story refers to.
@@ -217,22 +218,6 @@ func nested(b *hclsyntax.Block, kind string) *hclsyntax.Block {
 		}
 	}
 	return nil
-}
-
-// decodeModels reads the model blocks. Their config is not checked here: the
-// engine's own model clients take it.
-func (l *loader) decodeModels() {
-	for _, name := range l.order.models {
-		b := l.models[name]
-		attrs, _ := l.content(b.Body, &modelBody, b.DefRange())
-		m := eval.ModelConfig{Name: name, Source: toSource(b.DefRange()), Config: eval.JSON("{}")}
-		m.Provider, _ = l.filledAttr(attrs["provider"], l.root)
-		m.Model, _ = l.filledAttr(attrs["name"], l.root)
-		if c := nested(b, "config"); c != nil {
-			m.Config = l.freeConfig(c)
-		}
-		l.suite.Models = append(l.suite.Models, m)
-	}
 }
 
 // freeConfig renders attributes of any name and type.

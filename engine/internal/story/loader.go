@@ -32,12 +32,13 @@ type loader struct {
 	// root has the functions and var, local and path.
 	root *scope
 
-	catalog *catalog
-	hosts   map[string]*hostBlock
-	targets map[string]*targetBlock
-	models  map[string]*hclsyntax.Block
-	modules map[string]*moduleBlock
-	order   blockOrder
+	catalog        *catalog
+	hosts          map[string]*hostBlock
+	targets        map[string]*targetBlock
+	models         map[string]*hclsyntax.Block
+	declaredModels []*modelBlock
+	modules        map[string]*moduleBlock
+	order          blockOrder
 	// suiteOwn are the hosts that the suite itself runs on, whoever is chosen.
 	suiteOwn []string
 	secrets  map[string]bool

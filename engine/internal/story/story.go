@@ -32,6 +32,11 @@ type Catalog interface {
 	Host(ctx context.Context, driver, sha256 string) (eval.Description, error)
 	// Provisioner does the same for a provisioner plugin.
 	Provisioner(ctx context.Context, name, sha256 string) (eval.Description, error)
+	// Model describes a provider of models: one of the engine's own, or a plugin.
+	Model(ctx context.Context, provider, sha256 string) (eval.Description, error)
+	// CheckModel says what is wrong with a model block's settings beyond what the
+	// description's schema says.
+	CheckModel(m eval.ModelConfig) error
 	// Module reads the manifest of a scorer module: of cfg, or of the built-in
 	// module of that name where cfg is nil.
 	Module(ctx context.Context, cfg *eval.ModuleConfig, name string) (*eval.Manifest, error)
@@ -39,6 +44,7 @@ type Catalog interface {
 	// modules.
 	HostNames() []string
 	ProvisionerNames() []string
+	ModelNames() []string
 	ModuleNames() []string
 }
 

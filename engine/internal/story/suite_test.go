@@ -63,7 +63,7 @@ func TestDesign(t *testing.T) {
 	if d := cmp.Diff([]string{"design.hcl", "rubrics/cms.md", "gold/cms.json"}, files); d != "" {
 		t.Errorf("Files (-want +got):\n%s", d)
 	}
-	asked := []string{"host claude-code", "host codex", "module brand", "module html", "module judge", "module path", "module tools", "provisioner sitebuilder"}
+	asked := []string{"host claude-code", "host codex", "model anthropic", "module brand", "module html", "module judge", "module path", "module tools", "provisioner sitebuilder"}
 	if d := cmp.Diff(asked, c.sorted()); d != "" {
 		t.Errorf("asked of the catalog (-want +got):\n%s", d)
 	}
