@@ -108,7 +108,11 @@ func (c *pair) score(model string) (scorer.Result, error) {
 			of = append(of, first)
 		}
 		values = append(values, of...)
-		said = append(said, order[0].name+" shown first: "+preferred(mean(of), c)+", because "+tree.Cut(strings.TrimSpace(r.values[0].Get("reason").String()), reasonSize))
+		one := order[0].name + " shown first: " + preferred(mean(of), c)
+		if why := strings.TrimRight(strings.TrimSpace(r.values[0].Get("reason").String()), "."); why != "" {
+			one += ", because " + tree.Cut(why, reasonSize)
+		}
+		said = append(said, one)
 	}
 	value := mean(values)
 	return scorer.Measure(2*value-1, "", value, preferred(value, c)+" over both orders. "+strings.Join(said, "; ")+". "+bias(mean(firsts))).WithSamples(values...), nil
