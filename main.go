@@ -6,6 +6,10 @@ import (
 	"os"
 
 	"github.com/evalengine/evalengine/engine/cli"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
-func main() { os.Exit(cli.Main()) }
+func main() {
+	proc.Keeper()
+	os.Exit(cli.Main())
+}

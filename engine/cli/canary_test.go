@@ -161,8 +161,9 @@ variable "pass" {
   sensitive = true
 }
 host "shell" {
-  driver = "shell"
-  env    = ["AGENT_KEY"]
+  driver    = "shell"
+  isolation = "none" # it reads what it tells from the suite's folder
+  env       = ["AGENT_KEY"]
 }
 host "scripted" {
   driver = "scripted"

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 // build seeds the working folder, runs setup and starts the servers, each ready
@@ -139,8 +141,10 @@ func (t *target) owns(served *process, address string, proven bool) error {
 			return nil
 		}
 	}
-	pid := served.cmd.Process.Pid
-	found, own := listener(append(proc.Members(pid, envProcess+"="+served.mark), pid), n)
+	pid := served.kept.Pid()
+	mine := append(proc.Members(pid, envProcess+"="+served.mark), pid)
+	mine = slices.AppendSeq(mine, maps.Keys(proc.KinOf(pid)))
+	found, own := listener(mine, n)
 	switch {
 	case own:
 		return nil

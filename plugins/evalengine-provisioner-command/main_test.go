@@ -23,12 +23,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 // envRole makes the test's own program one of the servers that tests provision.
 const envRole = "TEST_ROLE"
 
 func TestMain(m *testing.M) {
+	proc.Keeper()
 	switch role := os.Getenv(envRole); role {
 	case "":
 		os.Exit(m.Run())

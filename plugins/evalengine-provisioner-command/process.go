@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 // Marks in the environment of what is started: of one process with all that it
@@ -43,14 +43,15 @@ type program struct {
 	// stdin keeps stdin open, and gives stdout to the caller to read.
 	stdin bool
 	// keep lets what the program leaves in the background live: it ends with the
-	// target. Only what wiped the target's mark from its environment ends with the
-	// program.
+	// target. Where there is no keeper, what wiped the target's mark from its
+	// environment ends with the program.
 	keep bool
 }
 
 // process is a running program in a session of its own.
 type process struct {
 	cmd  *exec.Cmd
+	kept *proc.Kept
 	mark string
 	keep bool
 	// in and out are set for a program with stdin.
@@ -61,6 +62,7 @@ type process struct {
 	pumps sync.WaitGroup
 
 	exited chan struct{} // closed when the program has ended
+	over   chan struct{} // of a program with keep, closed when the target ends
 	done   chan struct{} // closed when nothing of it is left, and nothing is read any more
 	err    error         // set with done
 }
@@ -70,8 +72,8 @@ func start(p program) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &process{mark: rand.Text(), keep: p.keep, exited: make(chan struct{}), done: make(chan struct{})}
-	r.cmd = &exec.Cmd{Path: path, Args: p.argv, Dir: p.dir, SysProcAttr: proc.AttrDying()}
+	r := &process{mark: rand.Text(), keep: p.keep, exited: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{})}
+	r.cmd = &exec.Cmd{Path: path, Args: p.argv, Dir: p.dir}
 	r.cmd.Env = append(environ(p.env), envProcess+"="+r.mark)
 	if err := r.run(p); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.argv[0], err)
@@ -143,18 +145,38 @@ func (r *process) run(p program) (err error) {
 func (r *process) supervise(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := r.cmd.Start(); err != nil {
+	keep := func() (*proc.Kept, error) { return proc.Keep(r.cmd, proc.Box{}) }
+	if r.keep {
+		keep = func() (*proc.Kept, error) { return proc.KeepOn(r.cmd) }
+	}
+	var err error
+	if r.kept, err = keep(); err != nil {
 		started <- err
 		return
 	}
 	started <- nil
 	if r.keep {
-		r.err = leave(r.cmd)
-		close(r.exited)
+		r.stay()
 		return
 	}
-	err := proc.Finish(r.cmd, envProcess+"="+r.mark, r.exited)
-	r.drain(err)
+	r.drain(proc.Failure(r.kept.Finish(envProcess+"="+r.mark, r.exited)))
+}
+
+// stay waits for the end of a program that may leave others, and ends those with
+// the target.
+func (r *process) stay() {
+	if !r.kept.Keeps() {
+		r.err = leave(r.cmd)
+		close(r.exited)
+		<-r.over
+	} else {
+		r.err = proc.Failure(r.kept.Ended())
+		close(r.exited)
+		<-r.over
+		r.kept.Kill()
+		_, _ = r.kept.Finish("", make(chan struct{}))
+	}
+	r.drain(r.err)
 }
 
 // drain ends the reading of what a program that has ended wrote.
@@ -172,9 +194,12 @@ func (r *process) drain(err error) {
 	close(r.done)
 }
 
-// endKept ends the reading of what a kept program's background processes write;
-// they themselves end with the target.
-func (r *process) endKept() { r.drain(r.err) }
+// endKept ends what a kept program left in the background, and the reading of what
+// it wrote.
+func (r *process) endKept() {
+	close(r.over)
+	<-r.done
+}
 
 func (r *process) closeStdin() {
 	if r.in != nil {
@@ -189,7 +214,7 @@ func (r *process) stop() {
 	select {
 	case <-r.exited:
 	default:
-		kin = proc.KinOf(r.cmd.Process.Pid)
+		kin = proc.KinOf(r.kept.Pid())
 	}
 	defer kin.Kill()
 	if r.in != nil {
@@ -199,9 +224,9 @@ func (r *process) stop() {
 	select {
 	case <-r.exited:
 	default:
-		_ = r.cmd.Process.Signal(syscall.SIGTERM)
+		r.kept.Signal(syscall.SIGTERM)
 		if !r.wait(grace) {
-			_ = r.cmd.Process.Kill()
+			r.kept.Kill()
 		}
 	}
 	<-r.done
@@ -248,7 +273,7 @@ func run(ctx context.Context, p program) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = r.cmd.Process.Kill() })
+	stop := context.AfterFunc(ctx, r.kept.Kill)
 	defer stop()
 	<-r.exited
 	if r.keep && r.err == nil && ctx.Err() == nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 // What a process started ends with it, though it left the session and kept

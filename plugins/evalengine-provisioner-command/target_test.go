@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 func TestHTTPServer(t *testing.T) {
@@ -226,16 +226,21 @@ func alive(t *testing.T, list []int) {
 	}
 }
 
-// What setup leaves in the background lives as long as the target.
+// What setup leaves in the background lives as long as the target: also a daemon
+// with a session of its own, an empty environment and no parent any more.
 func TestSetupInTheBackground(t *testing.T) {
 	c := newTestCommand()
 	file := filepath.Join(t.TempDir(), "pids")
 	target := provision(t, c, request(t, map[string]any{
 		"name": "t", "command": []string{"true"},
-		"setup":   [][]string{{"sh", "-c", `sleep 1000 & echo $! >>"$0"; setsid sleep 1000 & echo $! >>"$0"`, file}},
+		"setup": [][]string{{"sh", "-c", `sleep 1000 & echo $! >>"$0"; setsid sleep 1000 & echo $! >>"$0"
+env -i "$(command -v setsid)" "$(command -v sh)" -c '"$1" 1000 & echo $! >>"$0"' "$0" "$(command -v sleep)"`, file}},
 		"cleanup": [][]string{{"sh", "-c", `for p in $(cat "$0"); do kill -0 $p || exit 1; done`, file}},
 	}))
 	list := pids(t, file)
+	if len(list) != 3 {
+		t.Errorf("%d processes; want 3", len(list))
+	}
 	alive(t, list)
 	if err := c.Destroy(t.Context(), target.ID); err != nil {
 		t.Errorf("they ended before cleanup: %v", err)

@@ -80,7 +80,7 @@ func probeCommand(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	kill := context.AfterFunc(ctx, func() { _ = r.cmd.Process.Kill() })
+	kill := context.AfterFunc(ctx, r.kept.Kill)
 	err = listTools(ctx, &mcp.IOTransport{
 		Reader: &messages{r: bufio.NewReader(r.out)}, Writer: inOnly{r.in}, MaxLineLength: maxMessage,
 	})

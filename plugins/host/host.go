@@ -14,7 +14,7 @@ import (
 	"io"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 	"github.com/evalengine/evalengine/plugins/rpc"
 )
 

@@ -13,13 +13,20 @@ import (
 	"io"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/internal/proc"
 	"github.com/evalengine/evalengine/plugins/rpc"
 )
 
 // Serve serves p until the engine is done with it; targets that are left then are
 // destroyed. Stdout belongs to the protocol from here on; what is written to
 // stderr is kept as the plugin's log.
-func Serve(p eval.Provisioner) { rpc.ServeProvisioner(p) }
+//
+// The binary may be started again as the keeper of what a target runs, so nothing
+// may happen in main before Serve.
+func Serve(p eval.Provisioner) {
+	proc.Keeper()
+	rpc.ServeProvisioner(p)
+}
 
 // Config reads the request's config into the struct that v points to. The engine
 // has checked it against the plugin's schema, so a field that v does not know, or

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 // DefaultStartTimeout bounds a plugin's start where a [Command] says nothing.

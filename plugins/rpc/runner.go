@@ -16,7 +16,7 @@ import (
 
 	"github.com/hashicorp/go-plugin/runner"
 
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 var _ runner.Runner = (*process)(nil)

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 // ErrIsolation is returned by [Start] where the isolation that the command requires

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 func TestMain(m *testing.M) {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 	"github.com/evalengine/evalengine/plugins/rpc"
 )
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	"github.com/evalengine/evalengine/plugins/internal/proc"
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 // sh starts a shell script with a small environment.

@@ -1,7 +1,6 @@
-// Package proc runs a program that speaks over stdio in a session of its own
-// and ends it with everything it started, children that moved to another
-// process group or session included. It does not read the program's output.
-// Start at [Start].
+// Package proc runs a program that speaks over stdio under a keeper and ends it
+// with everything it started, wherever that has moved. It does not read the
+// program's output. Start at [Start].
 package proc
 
 import (
@@ -15,8 +14,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"time"
+
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 // Spec is the program to run.
@@ -46,10 +47,10 @@ type Proc struct {
 	Stdin, Stdout *os.File
 
 	cmd    *exec.Cmd
-	kin    atomic.Pointer[kin] // set by Stop
+	kept   *proc.Kept
 	grace  time.Duration
 	stderr *tail
-	exited chan struct{} // the program has ended, its session may live
+	exited chan struct{} // the program has ended
 	read   chan struct{} // nobody waits for more output
 	done   chan struct{} // the whole session has ended
 	err    error
@@ -71,7 +72,6 @@ func Start(s Spec) (*Proc, error) {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
 	cmd.ExtraFiles = s.Files
-	detach(cmd)
 	p := &Proc{cmd: cmd, grace: s.Grace, exited: make(chan struct{}), read: make(chan struct{}), done: make(chan struct{})}
 	if p.grace <= 0 {
 		p.grace = 2 * time.Second
@@ -137,29 +137,26 @@ func (p *Proc) run() error {
 	return nil
 }
 
-// supervise starts the program and reaps it, after its session is empty: until
-// then its id cannot be given to another. It keeps one thread for that, whose end
-// would be the program's.
+// supervise starts the program and waits for the end of all that it started. It
+// keeps one thread for that, whose end would be the program's.
 func (p *Proc) supervise(stderr *os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := p.cmd.Start()
+	var err error
+	p.kept, err = proc.Keep(p.cmd, proc.Box{})
 	started <- err
 	if err != nil {
 		return
 	}
 	var copied sync.WaitGroup
 	copied.Go(func() { io.Copy(p.stderr, stderr) })
-	awaitExit(p.cmd)
-	close(p.exited)
+	p.err = proc.Failure(p.kept.Finish("", p.exited))
 	t := time.NewTimer(drain)
 	select {
 	case <-t.C:
 	case <-p.read:
 	}
 	t.Stop()
-	killSession(p.cmd, p.known())
-	p.err = p.cmd.Wait()
 	p.Stdin.Close()
 	p.Stdout.Close()
 	// A process that left the session may hold the other end.
@@ -181,43 +178,37 @@ func (p *Proc) Err() error { <-p.done; return p.err }
 // Stderr is the end of what the program wrote to stderr.
 func (p *Proc) Stderr() string { return p.stderr.String() }
 
-// PID is the program's process id, which is its session's too.
-func (p *Proc) PID() int { return p.cmd.Process.Pid }
+// PID is the process id of the program's keeper, whose end is the program's.
+func (p *Proc) PID() int { return p.kept.Pid() }
 
 // Stop ends the program: its input ends, after the grace time comes SIGTERM,
-// after the grace time again SIGKILL, each to the whole session. It returns
-// when nothing of the session is left.
+// after the grace time again SIGKILL, each to everything that it started. It
+// returns when nothing of that is left.
 func (p *Proc) Stop() error {
 	p.stop.Do(func() {
-		// What left the session can be told while the program lives.
-		seen := members(p.PID(), nil)
-		p.kin.Store(&seen)
+		if !p.kept.Keeps() {
+			// What left the session can be told while the program lives.
+			seen := proc.KinOf(p.PID())
+			defer seen.Kill()
+		}
 		p.Stdin.Close()
 		if p.gone() {
 			return
 		}
-		terminateSession(p.cmd, seen)
+		p.kept.SignalAll(syscall.SIGTERM)
 		if p.gone() {
 			return
 		}
-		killSession(p.cmd, seen)
+		p.kept.Kill()
 	})
 	<-p.exited
 	p.OutputEnded()
 	<-p.done
-	var exit *exec.ExitError
+	var exit proc.ExitError
 	if errors.As(p.err, &exit) {
 		return nil
 	}
 	return p.err
-}
-
-// known are the processes that the program had when it was told to stop.
-func (p *Proc) known() kin {
-	if k := p.kin.Load(); k != nil {
-		return *k
-	}
-	return nil
 }
 
 func (p *Proc) gone() bool {

@@ -14,9 +14,13 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"github.com/evalengine/evalengine/internal/proc"
 )
 
 func TestMain(m *testing.M) {
+	proc.Keeper()
 	switch os.Getenv("PROC_TEST") {
 	case "":
 		goleak.VerifyTestMain(m)
@@ -43,7 +47,7 @@ func stubborn() {
 	time.Sleep(time.Hour)
 }
 
-func alivePID(pid int) bool { return status(pid).alive }
+func alivePID(pid int) bool { return proc.Alive(pid) }
 
 func TestStopKillsTheWholeSession(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -174,7 +178,7 @@ cat`
 		}
 		pid, _ := strconv.Atoi(strings.TrimSpace(line))
 		left = append(left, pid)
-		for s := status(pid); s.alive && s.session != pid; s = status(pid) {
+		for sid, err := unix.Getsid(pid); err == nil && sid != pid; sid, err = unix.Getsid(pid) {
 			runtime.Gosched() // until setsid has done its work
 		}
 	}

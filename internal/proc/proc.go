@@ -1,14 +1,16 @@
 // Package proc starts processes so that nothing of them is left: each in a
 // session of its own, with a mark that everything it starts inherits, and pipes
-// that end with it. It is shared by the plugin launcher's half in package rpc and
-// by the SDKs; it knows nothing of plugins or agents.
+// that end with it. It is shared by the engine's gateway, the plugin launcher's half
+// in package rpc and the SDKs; it knows nothing of plugins or agents.
 package proc
 
 import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -18,6 +20,25 @@ const (
 	silence  = 200 * time.Millisecond
 	lastCall = 20 * time.Second
 )
+
+// ExitError is how a program ended, other than with status 0.
+type ExitError syscall.WaitStatus
+
+func (e ExitError) Error() string {
+	if w := syscall.WaitStatus(e); w.Signaled() {
+		return "signal: " + w.Signal().String()
+	}
+	return "exit status " + strconv.Itoa(syscall.WaitStatus(e).ExitStatus())
+}
+
+// Failure is what [Kept.Finish] and [Kept.Ended] return as one error, nil for status
+// 0 and an [ExitError] for another.
+func Failure(w syscall.WaitStatus, err error) error {
+	if err != nil || w == 0 {
+		return err
+	}
+	return ExitError(w)
+}
 
 // Pipe is the reading end of a stream. It ends with its last writer, or soon
 // after [Pipe.Expire]. It is read by one goroutine.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 const (
 	controlFD = 3
 	reportFD  = 4
+	filesFD   = 5 // and on: the program's
 )
 
 // Keeper does the work of a keeper, and does not return, where this process was
@@ -72,9 +74,17 @@ func (k *keeper) run(control *os.File) int {
 		k.say(word{Started: true, OwnProc: ownProc})
 		return 0
 	}
+	files := []uintptr{0, 1, 2}
+	for i := range k.order.Files {
+		unix.CloseOnExec(filesFD + i)
+		files = append(files, uintptr(filesFD+i))
+	}
 	pid, err := syscall.ForkExec(k.order.Path, k.order.Args, &syscall.ProcAttr{
-		Dir: k.order.Dir, Env: k.order.Env, Files: []uintptr{0, 1, 2}, Sys: attr,
+		Dir: k.order.Dir, Env: k.order.Env, Files: files, Sys: attr,
 	})
+	for i := range k.order.Files {
+		unix.Close(filesFD + i)
+	}
 	if err != nil {
 		errno, ok := errors.AsType[syscall.Errno](err)
 		if !ok {
@@ -85,19 +95,33 @@ func (k *keeper) run(control *os.File) int {
 	}
 	letGo()
 	k.say(word{Started: true, OwnProc: ownProc})
+	var reaped atomic.Bool
 	go func() {
 		for s := range signals {
-			_ = syscall.Kill(pid, s.(syscall.Signal))
+			if !reaped.Load() {
+				_ = syscall.Kill(pid, s.(syscall.Signal))
+			}
 		}
 	}()
+	told := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, control)
 		if boxed {
 			os.Exit(1) // and the kernel ends the rest
 		}
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		if !reaped.Load() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		close(told)
 	}()
 	status := int(await(pid))
+	reaped.Store(true)
+	if k.order.Stay {
+		k.say(word{Status: &status})
+		reapUntil(told)
+		endChildren()
+		return 0
+	}
 	if !boxed {
 		endChildren()
 	}
@@ -129,6 +153,25 @@ func await(pid int) unix.WaitStatus {
 			return 0
 		case got == pid && (ws.Exited() || ws.Signaled()):
 			return ws
+		}
+	}
+}
+
+// reapUntil reaps whatever ends until it is told to end.
+func reapUntil(told <-chan struct{}) {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	for {
+		for {
+			got, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+			if err != unix.EINTR && got <= 0 {
+				break
+			}
+		}
+		select {
+		case <-told:
+			return
+		case <-ended:
 		}
 	}
 }

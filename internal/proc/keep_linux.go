@@ -39,6 +39,11 @@ type order struct {
 	Env  []string `json:"env"`
 	Dir  string   `json:"dir"`
 	Box  Box      `json:"box"`
+	// Files are how many descriptors of the keeper's, from filesFD on, are the
+	// program's.
+	Files int `json:"files,omitempty"`
+	// Stay lets what the program leaves live until the pipe's end.
+	Stay bool `json:"stay,omitempty"`
 }
 
 // word is what a keeper says, in lines: that the program was started, or why not,
@@ -67,18 +72,26 @@ type Kept struct {
 	words   *json.Decoder
 	report  *os.File
 	ended   sync.Once
+	status  *int // set by Ended
 }
 
 // Keep starts cmd under a keeper in a session of its own; the box may be zero. A
 // program that does not call [Keeper] has none: then what cmd starts is found by
 // session and mark alone, and no box can be had.
 //
-// Path, Args, Env, Dir and the three streams of cmd are the program's. Its thread
+// Path, Args, Env, Dir, the three streams and ExtraFiles of cmd are the program's. Its thread
 // is locked by the caller until the program has ended.
 //
 // The error is [ErrBox] for a box that cannot be had, and what starting the program
 // directly would give for everything else.
-func Keep(cmd *exec.Cmd, b Box) (*Kept, error) {
+func Keep(cmd *exec.Cmd, b Box) (*Kept, error) { return start(cmd, b, false) }
+
+// KeepOn is Keep, without a box, for a program that may leave others in the
+// background: they live until [Kept.Kill]. [Kept.Ended] waits for the program's own
+// end. Without a keeper, see [Kept.Keeps], all of that is the caller's.
+func KeepOn(cmd *exec.Cmd) (*Kept, error) { return start(cmd, Box{}, true) }
+
+func start(cmd *exec.Cmd, b Box, stay bool) (*Kept, error) {
 	if !ready.Load() {
 		return direct(cmd, b)
 	}
@@ -94,12 +107,12 @@ func Keep(cmd *exec.Cmd, b Box) (*Kept, error) {
 	}
 	defer says.Close()
 	k := &Kept{control: control, report: report, words: json.NewDecoder(io.LimitReader(report, 1<<20))}
-	o := order{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Box: b}
+	o := order{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Box: b, Files: len(cmd.ExtraFiles), Stay: stay}
 	k.cmd = &exec.Cmd{
 		// With this process's own arguments and environment it comes the same way to
 		// Keeper.
 		Path: self, Args: append([]string{keeperName}, os.Args[1:]...), Dir: "/", Env: os.Environ(), Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
-		ExtraFiles: []*os.File{told, says}, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		ExtraFiles: append([]*os.File{told, says}, cmd.ExtraFiles...), SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	if b.Namespaces {
 		if err := enclose(k.cmd.SysProcAttr); err != nil {
@@ -188,6 +201,33 @@ func (k *Kept) close() {
 	k.report.Close()
 }
 
+// Keeps reports whether there is a keeper.
+func (k *Kept) Keeps() bool { return k.control != nil }
+
+// Ended waits for the end of a program that a keeper was started for by [KeepOn],
+// and says how it ended.
+func (k *Kept) Ended() (syscall.WaitStatus, error) {
+	var w word
+	if err := k.words.Decode(&w); err != nil || w.Status == nil {
+		return 0, errLost
+	}
+	k.status = w.Status
+	return syscall.WaitStatus(*w.Status), nil
+}
+
+var errLost = errors.New("the keeper lost sight of the program")
+
+// SignalAll sends a signal to the program and everything that it has started.
+func (k *Kept) SignalAll(s syscall.Signal) {
+	kin := KinOf(k.Pid())
+	if !k.Keeps() {
+		k.Signal(s)
+	}
+	for pid := range kin {
+		_ = syscall.Kill(pid, s)
+	}
+}
+
 // Pid is the keeper's process ID, which is its session's.
 func (k *Kept) Pid() int { return k.cmd.Process.Pid }
 
@@ -211,6 +251,9 @@ func (k *Kept) Kill() {
 func (k *Kept) Finish(mark string, exited chan<- struct{}) (syscall.WaitStatus, error) {
 	err := Finish(k.cmd, mark, exited)
 	defer k.close()
+	if k.status != nil {
+		return syscall.WaitStatus(*k.status), nil
+	}
 	var w word
 	if k.words != nil && k.words.Decode(&w) == nil && w.Status != nil {
 		return syscall.WaitStatus(*w.Status), nil
@@ -222,7 +265,7 @@ func (k *Kept) Finish(mark string, exited chan<- struct{}) (syscall.WaitStatus, 
 	if ok && (k.words == nil || ws.Signaled()) {
 		return ws, nil
 	}
-	return 0, errors.New("the keeper lost sight of the program")
+	return 0, errLost
 }
 
 // enclose asks for namespaces in which every user and group that there is here is

@@ -29,6 +29,18 @@ func Keep(cmd *exec.Cmd, b Box) (*Kept, error) {
 	return &Kept{cmd: cmd}, cmd.Start()
 }
 
+// KeepOn is Keep: nothing stays.
+func KeepOn(cmd *exec.Cmd) (*Kept, error) { return Keep(cmd, Box{}) }
+
+// Keeps reports that there is no keeper.
+func (k *Kept) Keeps() bool { return false }
+
+// Ended is for programs with a keeper.
+func (k *Kept) Ended() (syscall.WaitStatus, error) { return 0, ErrBox }
+
+// SignalAll sends a signal to the program's process group.
+func (k *Kept) SignalAll(s syscall.Signal) { _ = syscall.Kill(-k.Pid(), s) }
+
 // Try finds that there are none.
 func Try() (Boxed, error) { return Boxed{}, ErrBox }
 
