@@ -210,7 +210,9 @@ func TestFailedRequests(t *testing.T) {
 		p.Console[1].Level != "warning" || !strings.HasPrefix(p.Console[1].Text, "careful ") {
 		t.Errorf("console %+v", p.Console)
 	}
-	if p.Requests != 5 || p.Bytes < 200 {
+	// The browser may ask for a style sheet ahead of the page, give that up and ask
+	// again.
+	if p.Requests < 5 || p.Requests > 6 || p.Bytes < 200 {
 		t.Errorf("%d requests, %d bytes", p.Requests, p.Bytes)
 	}
 }

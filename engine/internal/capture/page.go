@@ -67,6 +67,9 @@ func (b *Browser) take(ctx context.Context, in *instance, j *Job, p *eval.Page) 
 	t.job, t.page, t.by, t.side = j, p, time.Now().Add(min(settleLimit, j.Timeout/2)), b.o.TileSide
 	err = t.take(ctx)
 	t.w.report(p)
+	if err != nil {
+		err = t.w.restless(err)
+	}
 	return t, late(err, j)
 }
 
@@ -295,9 +298,7 @@ func call[R any](ctx context.Context, t *tab, takes time.Duration, expr string) 
 			return r, err
 		}
 	}
-	t.w.mu.Lock()
-	defer t.w.mu.Unlock()
-	return r, fmt.Errorf("the page keeps navigating: %d times, last to %s", t.w.navs, t.w.url)
+	return r, errRestless
 }
 
 // limited is a context for one command that takes as long as told; errBusy tells that
@@ -339,6 +340,25 @@ func (t *tab) enter(ctx context.Context) error {
 	}
 	t.world = w.ExecutionContextID
 	_, err = evaluate[any](ctx, t, 0, script+";0")
+	return err
+}
+
+// errRestless is returned where the page has gone elsewhere each time that it was
+// asked.
+var errRestless = errors.New("the page keeps navigating")
+
+// manyNavs is more than a page that comes to rest navigates.
+const manyNavs = 20
+
+// restless says of an error that the page never stayed where it was, whatever came
+// of that.
+func (w *watch) restless(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errBusy)
+	if errors.Is(err, errRestless) || late && w.navs > manyNavs {
+		return fmt.Errorf("%w: %d times, last to %s", errRestless, w.navs, w.url)
+	}
 	return err
 }
 

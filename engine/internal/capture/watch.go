@@ -40,6 +40,7 @@ type watch struct {
 	mu       sync.Mutex
 	allow    allow
 	open     map[network.RequestID]*request
+	dropped  map[network.RequestID]*request // given up by the page before their answers were told
 	last     time.Time // when a request began or ended
 	loaded   bool
 	requests int
@@ -63,7 +64,7 @@ type request struct {
 }
 
 func newWatch(p *proxy) *watch {
-	return &watch{proxy: p, changed: make(chan struct{}, 1), open: map[network.RequestID]*request{}, last: time.Now()}
+	return &watch{proxy: p, changed: make(chan struct{}, 1), open: map[network.RequestID]*request{}, dropped: map[network.RequestID]*request{}, last: time.Now()}
 }
 
 // let says what the page may reach.
@@ -140,8 +141,17 @@ func (w *watch) sent(params []byte) {
 // answered notes the status of an answer that the page may not get to see.
 func (w *watch) answered(params []byte) {
 	var ev network.EventResponseReceivedExtraInfo
-	if decode(params, &ev) && w.open[ev.RequestID] != nil {
-		w.open[ev.RequestID].status = int(ev.StatusCode)
+	if !decode(params, &ev) {
+		return
+	}
+	if r := w.open[ev.RequestID]; r != nil {
+		r.status = int(ev.StatusCode)
+	}
+	// The browser tells of what came over the wire in its own time: an answer can
+	// come after the end of its request.
+	if r := w.dropped[ev.RequestID]; r != nil && ev.StatusCode >= 400 {
+		r.status = int(ev.StatusCode)
+		w.lose(r, "")
 	}
 }
 
@@ -202,17 +212,29 @@ func (w *watch) lost(params []byte) {
 	delete(w.open, ev.RequestID)
 	w.last = time.Now()
 	if ev.Canceled && ev.BlockedReason == "" && r.status < 400 {
+		if len(w.dropped) < maxOpen {
+			w.dropped[ev.RequestID] = r
+		}
 		return // the page itself gave it up
 	}
-	f := eval.FailedRequest{URL: r.url, Method: r.method, Kind: kindOf(r.kind), Error: ev.ErrorText}
+	text := ev.ErrorText
+	if ev.BlockedReason != "" {
+		text += " (" + string(ev.BlockedReason) + ")"
+	}
+	if ev.CorsErrorStatus != nil {
+		text += " (" + string(ev.CorsErrorStatus.CorsError) + ")"
+	}
+	w.lose(r, strings.TrimSpace(text))
+}
+
+// lose keeps a request that got no answer, or one that the page did not see.
+func (w *watch) lose(r *request, text string) {
+	f := eval.FailedRequest{URL: r.url, Method: r.method, Kind: kindOf(r.kind), Error: text}
 	if r.status >= 400 {
 		f.Status, f.Error = r.status, ""
 	}
-	if ev.BlockedReason != "" {
-		f.Error = strings.TrimSpace(f.Error + " (" + string(ev.BlockedReason) + ")")
-	}
-	if ev.CorsErrorStatus != nil {
-		f.Error = strings.TrimSpace(f.Error + " (" + string(ev.CorsErrorStatus.CorsError) + ")")
+	if why, broken := w.proxy.why(r.url); broken && r.status == 502 {
+		f.Status, f.Error = 0, why
 	}
 	if u, err := url.Parse(r.url); err == nil && u.Host != "" && !w.allow.url(r.url) {
 		f.Blocked, f.Error, f.Status = true, blocked, 0
