@@ -65,18 +65,24 @@ func (a *attempt) useModules(ctx context.Context) *eval.Fault {
 	if f := a.eachModule(ctx, stages[0], outputs); f != nil {
 		return f
 	}
+	a.tell(outputs)
 	if len(stages[1]) > 0 {
 		a.phase("judging")
 		if f := a.askModels(ctx, stages[1], outputs); f != nil {
 			return f
 		}
 	}
-	a.said = slices.Concat(a.scores, slices.DeleteFunc(slices.Clone(outputs), func(s eval.Score) bool { return s.Name == "" }))
+	a.tell(outputs)
 	if f := a.eachModule(ctx, stages[2], outputs); f != nil {
 		return f
 	}
 	a.scores = append(a.scores, outputs...)
 	return nil
+}
+
+// tell lets the scorers that come now see what was scored before them.
+func (a *attempt) tell(outputs []eval.Score) {
+	a.said = slices.Concat(a.scores, slices.DeleteFunc(slices.Clone(outputs), func(s eval.Score) bool { return s.Name == "" }))
 }
 
 // eachModule calls each module once with all of its uses, in the order of their
@@ -155,7 +161,7 @@ func blank(u *eval.ScorerUse, m *wasm.Module) eval.Score {
 func (a *attempt) take(s *eval.Score, out eval.ScoreOutput) {
 	s.State, s.Reason, s.Evidence = out.State, out.Reason, out.Evidence
 	if out.State == eval.Scored {
-		s.Value, s.Raw, s.Passed, s.Samples = &out.Value, out.Raw, out.Passed, out.Samples
+		s.Value, s.Raw, s.Passed, s.Samples, s.StdErr = &out.Value, out.Raw, out.Passed, out.Samples, out.StdErr
 	}
 	if out.Unit != "" {
 		s.Unit = out.Unit
@@ -170,11 +176,15 @@ func (a *attempt) take(s *eval.Score, out eval.ScoreOutput) {
 
 // input is what modules may ask for; each module gets the parts that it needs.
 func (a *attempt) input() *eval.ScoreInput {
-	return &eval.ScoreInput{
+	in := &eval.ScoreInput{
 		Trial: a.trial, Steps: a.steps, Answer: a.answer,
 		StateBefore: a.before, State: a.after, Tools: a.tools, Usage: a.usage,
 		HostCapabilities: a.host.Capabilities, Prompts: a.prompts,
 		Outcome: a.outcome, AgentSeconds: a.timings.Agent, Target: a.values,
 		Pages: a.pages, Scores: a.said,
 	}
+	if g := a.r.Golds[a.trial.Story]; g != nil {
+		in.GoldState, in.GoldPages, in.GoldGrades, in.FloorGrades, in.GoldStale = g.State, g.Pages, g.Grades, g.Floor, g.Stale
+	}
+	return in
 }
