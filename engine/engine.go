@@ -118,6 +118,7 @@ func (e *Engine) loadWith(ctx context.Context, paths []string, o story.Options) 
 	if diags.HasErrors() {
 		return s, diags
 	}
+	diags = append(diags, e.addCeilings(ctx, s)...)
 	return s, append(diags, notScored(s)...)
 }
 

@@ -111,6 +111,7 @@ type run struct {
 	// browser and models are nil where no trial has a use for them.
 	browser *capture.Browser
 	models  *model.Broker
+	golds   map[string]*trial.Gold
 	ledger  *ledger.Run
 	runner  *trial.Runner
 	budget  judgeBudget
@@ -245,6 +246,7 @@ func (r *run) ready() {
 	for _, t := range r.info.Trials {
 		r.fold.Expect(t)
 	}
+	r.readGolds(r.o.Store)
 	r.runner = &trial.Runner{
 		Suite: r.s, Ledger: r.ledger, Plugins: r.e.pool, Hub: r.hub, Modules: r.modules, Secrets: r.secrets,
 		Environ: r.e.o.Environ, Temp: r.temp.Path, Versions: r.versions(), Logger: r.e.o.Logger,
@@ -257,6 +259,7 @@ func (r *run) ready() {
 	if r.o.Started != nil {
 		r.o.Started(r.info, r.ledger.Dir())
 	}
+	r.runner.Golds = r.golds
 }
 
 // relativeTo makes paths relative to the suite's folder, as far as they lie in

@@ -152,10 +152,12 @@ func (sc *scoring) begin(ctx context.Context, s *eval.Suite) error {
 		return err
 	}
 	sc.r = r
+	r.readGolds(sc.o.Store)
 	r.info.Modules = r.moduleComponents()
 	sc.runner = &trial.Runner{
 		Suite: s, Ledger: sc.kept, Modules: r.modules, Secrets: r.secrets, Environ: sc.e.o.Environ,
 		Versions: r.versions(), Logger: sc.e.o.Logger, Observe: sc.o.Observe, Models: r.models, Replay: sc.o.Replay,
+		Golds: r.golds,
 	}
 	if sc.o.Started != nil {
 		sc.o.Started(sc.kept.Info, sc.kept.Dir())

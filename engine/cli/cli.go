@@ -163,7 +163,7 @@ grades what the agent chose to do.`,
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what the engine does to stderr")
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(
-		a.initCommand(), a.validateCommand(), a.planCommand(), a.runCommand(), a.resumeCommand(), a.scoreCommand(), a.showCommand(),
+		a.initCommand(), a.validateCommand(), a.planCommand(), a.runCommand(), a.resumeCommand(), a.scoreCommand(), a.showCommand(), a.goldCommand(), a.calibrateCommand(),
 		a.doctorCommand(), a.pluginCommand(), a.versionCommand(), a.workerCommand(), a.shimCommand(),
 	)
 	return cmd

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,6 +105,8 @@ func root(t testing.TB) string {
 //	match FILE REGEXP   wants a file to match, with the glob of a run's folder
 func TestScript(t *testing.T) {
 	bin, cache := programs(t), compiled(t, t.TempDir())
+	judge := httptest.NewServer(&fakeJudge{})
+	t.Cleanup(judge.Close)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireUniqueNames:  true,
@@ -125,6 +128,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 			env.Setenv("HOME", home)
 			env.Setenv("EVALENGINE_CACHE", cache)
+			env.Setenv("EVALENGINE_VAR_judge", judge.URL+"/v1")
 			for _, kv := range environ() {
 				name, value, _ := strings.Cut(kv, "=")
 				env.Setenv(name, value)

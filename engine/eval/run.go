@@ -139,6 +139,9 @@ type Stat struct {
 	Skipped int       `json:"skipped,omitempty"`
 	// Interval is the 95 % interval: Wilson's for a rate, t's for a mean.
 	Interval []float64 `json:"interval,omitempty"`
+	// StdErr is the standard error that one of the values has of its own, on average
+	// (the root of their mean square); absent where that is not known of each.
+	StdErr *float64 `json:"std_err,omitempty"`
 }
 
 // FindingCount is one finding over a run: findings of one fingerprint.

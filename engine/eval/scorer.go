@@ -112,4 +112,6 @@ type ScoreOutput struct {
 	Findings []Finding
 	// Samples are a judge's single values in 0..1.
 	Samples []float64
+	// StdErr is [Score.StdErr].
+	StdErr *float64
 }

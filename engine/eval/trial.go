@@ -98,6 +98,9 @@ type Score struct {
 	// Samples are a judge's values in 0..1 where it was asked more than once about
 	// the same trial; Value is what the scorer made of them.
 	Samples []float64 `json:"samples,omitempty"`
+	// StdErr is the standard error of Raw, or of Value where there is no Raw; nil
+	// where it is not known.
+	StdErr *float64 `json:"std_err,omitempty"`
 	// Judge is what the score's own model calls took, apart from the agent's.
 	Judge *JudgeUse `json:"judge,omitempty"`
 }

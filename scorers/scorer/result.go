@@ -19,6 +19,9 @@ type Result struct {
 	// Samples are the single values in 0..1 of a judge that was asked more than
 	// once; Value is what it made of them.
 	Samples []float64
+	// StdErr is the standard error of Raw, or of Value where there is no Raw; nil
+	// where it is not known.
+	StdErr *float64
 }
 
 // ScoreState is [eval.ScoreState].
@@ -69,6 +72,13 @@ func (r Result) WithEvidence(e ...eval.Evidence) Result {
 // WithSamples returns r with a judge's single values.
 func (r Result) WithSamples(values ...float64) Result {
 	r.Samples = append(r.Samples[:len(r.Samples):len(r.Samples)], values...)
+	return r
+}
+
+// WithStdErr returns r with the standard error of Raw, or of Value where there is
+// no Raw.
+func (r Result) WithStdErr(se float64) Result {
+	r.StdErr = &se
 	return r
 }
 

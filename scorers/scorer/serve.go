@@ -2,6 +2,7 @@ package scorer
 
 import (
 	"errors"
+	"math"
 	"strconv"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -48,7 +49,7 @@ func score(in *Input, use *eval.Use) eval.ScoreOutput {
 	}
 	return eval.ScoreOutput{
 		Name: use.Name, State: r.State, Value: r.Value, Raw: r.Raw, Unit: r.Unit, Passed: r.Passed,
-		Reason: r.Reason, Evidence: r.Evidence, Findings: r.Findings, Samples: r.Samples,
+		Reason: r.Reason, Evidence: r.Evidence, Findings: r.Findings, Samples: r.Samples, StdErr: r.StdErr,
 	}
 }
 
@@ -104,6 +105,9 @@ func finish(s *Spec, r Result) (Result, error) {
 		return r, errors.New("value " + strconv.FormatFloat(r.Value, 'g', -1, 64) + " is not in 0..1")
 	case s.Role == eval.RoleAssert && r.Passed == nil:
 		return r, errors.New("an assert passes or fails, and has no other value")
+	}
+	if r.StdErr != nil && !(*r.StdErr >= 0 && *r.StdErr <= math.MaxFloat64) {
+		return r, errors.New("the standard error " + strconv.FormatFloat(*r.StdErr, 'g', -1, 64) + " is no number from 0")
 	}
 	for _, v := range r.Samples {
 		if !(v >= 0 && v <= 1) {

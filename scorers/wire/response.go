@@ -32,6 +32,7 @@ func writeOutput(w *writer, o *eval.ScoreOutput) {
 	messages(w, 8, writeEvidence, o.Evidence)
 	messages(w, 9, writeFinding, o.Findings)
 	w.doubles(10, o.Samples)
+	w.doublePtr(11, o.StdErr)
 }
 
 func readOutput(r *reader, o *eval.ScoreOutput) {
@@ -58,6 +59,8 @@ func readOutput(r *reader, o *eval.ScoreOutput) {
 			o.Findings = add(r, readFinding, o.Findings)
 		case 10:
 			o.Samples = r.doubles(o.Samples)
+		case 11:
+			o.StdErr = r.doublePtr()
 		}
 	}
 }
@@ -79,6 +82,7 @@ func writeScore(w *writer, s *eval.Score) {
 	if s.Judge != nil {
 		message(w, 14, writeJudgeUse, s.Judge)
 	}
+	w.doublePtr(15, s.StdErr)
 }
 
 func writeJudgeUse(w *writer, j *eval.JudgeUse) {
@@ -133,6 +137,8 @@ func readScore(r *reader, s *eval.Score) {
 		case 14:
 			s.Judge = &eval.JudgeUse{}
 			sub(r, readJudgeUse, s.Judge)
+		case 15:
+			s.StdErr = r.doublePtr()
 		}
 	}
 }

@@ -80,6 +80,7 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 		{"run", run}, {"trial", rec}, {"rescore", again}, {"step", &eval.Step{}},
 		{"state", &eval.State{}}, {"tool", &eval.Tool{}}, {"summary", sum},
 		{"judge", &eval.JudgeCall{}},
+		{"gold", &eval.GoldInfo{Schema: 1, MadeFrom: map[string]string{}}}, {"grades", &eval.GoldGrades{Schema: 1, Judges: []eval.GoldJudge{}}},
 	} {
 		empty, err := json.Marshal(tt.value)
 		if err != nil {
@@ -115,7 +116,7 @@ func TestOneSchemaForEachFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 7 {
-		t.Errorf("%d schemas; want 7, each with a row in TestFilesFitTheirSchemas", len(entries))
+	if len(entries) != 10 {
+		t.Errorf("%d schemas; want 10, each with a row in TestFilesFitTheirSchemas", len(entries))
 	}
 }

@@ -50,7 +50,7 @@ func (a *ask) key() string {
 func (s *Session) scoped(a *ask, key string) string {
 	type scope struct{ Key, BaseURL, Run, Trial, Use string }
 	of := scope{Key: key, BaseURL: a.block.set.BaseURL}
-	if a.block.set.Cache != settings.CacheShared {
+	if a.block.set.Cache != settings.CacheShared || s.o.Own {
 		of.Run, of.Trial, of.Use = s.o.Run, s.o.Trial.ID(), a.use
 	}
 	return digest(of)

@@ -23,6 +23,9 @@ type SessionOptions struct {
 	// shares them.
 	Run   string
 	Trial eval.Trial
+	// Own keeps stored answers the trial's own also where the model block shares
+	// them: for repeats of one judgement, which are to differ as the model does.
+	Own bool
 	// Pages and Gold are the captured pages, of the trial and of the gold, with
 	// their pictures.
 	Pages, Gold []eval.Page

@@ -75,6 +75,29 @@ func TestStoredAnswers(t *testing.T) {
 	}
 }
 
+// TestOwnAnswersAreNotShared has a judgement that is repeated on purpose, with a
+// model block that shares answers.
+func TestOwnAnswersAreNotShared(t *testing.T) {
+	a := chatAPI()
+	e := serve(t, jsonly(200, a.whole("ok", "stop")))
+	b := newBench(t, a, e.URL, `,"cache":"shared","price":{"input":1,"output":1}`, func(o *Options) { o.Cache = t.TempDir() })
+	for _, tt := range []struct {
+		repeat int
+		cached bool
+	}{{1, false}, {2, false}, {1, true}} {
+		s := b.Session(SessionOptions{Run: "gold", Trial: eval.Trial{Story: "s", Host: "h", Repeat: tt.repeat}, Own: true,
+			Granted: map[string][]string{"judge/x": {"judge"}}})
+		out, err := s.Call(t.Context(), "judge/x", wire.OpComplete, wire.AppendModelRequest(nil, ask1("grade")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := wire.DecodeModelReply(out)
+		if err != nil || len(r.Samples) != 1 || r.Samples[0].Cached != tt.cached {
+			t.Errorf("repeat %d: %+v, %v; want cached %v", tt.repeat, r, err, tt.cached)
+		}
+	}
+}
+
 func TestSamplesAreNotOneAnswer(t *testing.T) {
 	a := chatAPI()
 	e := serve(t, jsonly(200, a.whole("ok", "stop")))

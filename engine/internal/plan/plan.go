@@ -224,3 +224,18 @@ func unmatched(flag string, globs, names []string) diag.List {
 	}
 	return diags
 }
+
+// Match returns the names that one of the globs of a flag matches, all without
+// globs. A glob that matches nothing is an error.
+func Match(flag string, globs, names []string) ([]string, diag.List) {
+	if diags := unmatched(flag, globs, names); diags.HasErrors() {
+		return nil, diags
+	}
+	var list []string
+	for _, n := range names {
+		if match(globs, n) {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}

@@ -151,6 +151,9 @@ func (p *printer) stat(s eval.Stat) string {
 		if s.Stdev != nil {
 			text += " stdev=" + number(*s.Stdev)
 		}
+		if s.StdErr != nil {
+			text += " each ±" + number(*s.StdErr)
+		}
 		parts = append(parts, text, p.st.paint(dim, values(s)))
 	}
 	if s.Unit != "" {

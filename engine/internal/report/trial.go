@@ -168,7 +168,13 @@ func (p *printer) scores(scores []eval.Score) {
 		if s.State == eval.Scored && s.Value != nil {
 			value = number(*s.Value)
 			if s.Raw != nil {
-				value = strings.TrimSpace(number(*s.Raw) + " " + s.Unit)
+				value = number(*s.Raw)
+			}
+			if s.StdErr != nil {
+				value += " ±" + number(*s.StdErr)
+			}
+			if s.Raw != nil {
+				value = strings.TrimSpace(value + " " + s.Unit)
 			}
 		}
 		name := p.st.paint(code, mark) + " " + pad(s.Name, 30)

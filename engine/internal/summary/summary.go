@@ -6,6 +6,7 @@ package summary
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -45,6 +46,33 @@ type arm struct {
 type series struct {
 	byName map[string]*eval.Stat
 	list   []*eval.Stat
+	// errors are the standard errors that values have of their own.
+	errors map[*eval.Stat][]float64
+}
+
+// own keeps the standard error that a value has of its own.
+func (s *series) own(st *eval.Stat, e *float64) {
+	if e == nil {
+		return
+	}
+	if s.errors == nil {
+		s.errors = map[*eval.Stat][]float64{}
+	}
+	s.errors[st] = append(s.errors[st], *e)
+}
+
+// average is the root of the mean square of a quantity's standard errors; nil
+// unless each of its values has one.
+func (s *series) average(st *eval.Stat) *float64 {
+	list := slices.Sorted(slices.Values(s.errors[st])) // one sum, whatever order trials end in
+	if len(list) == 0 || len(list) != len(st.Values) {
+		return nil
+	}
+	sum := 0.0
+	for _, e := range list {
+		sum += e * e
+	}
+	return new(math.Sqrt(sum / float64(len(list))))
 }
 
 func (s *series) stat(name string, init func(*eval.Stat)) *eval.Stat {
@@ -142,6 +170,7 @@ func (a *arm) add(r *eval.Record) {
 				v = *s.Raw
 			}
 			push(st, r.Repeat, v)
+			a.scores.own(st, s.StdErr)
 		case s.State == eval.ScoreSkipped:
 			st.Skipped++
 		default:
@@ -293,7 +322,9 @@ func rank(s eval.Severity) int {
 func (s *series) finish(rate bool) []eval.Stat {
 	out := make([]eval.Stat, 0, len(s.list))
 	for _, st := range s.list {
-		out = append(out, finish(*st, rate || st.Role == eval.RoleAssert && binary(st.Values)))
+		done := finish(*st, rate || st.Role == eval.RoleAssert && binary(st.Values))
+		done.StdErr = s.average(st)
+		out = append(out, done)
 	}
 	return out
 }

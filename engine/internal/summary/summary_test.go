@@ -109,6 +109,22 @@ func TestFoldScoreStates(t *testing.T) {
 	}
 }
 
+func TestFoldErrorsOfValues(t *testing.T) {
+	with := func(v, se float64) eval.Score {
+		q := quality(v)
+		q.StdErr = &se
+		return q
+	}
+	s := fold(t, record(1, eval.StatusPassed, with(0.5, 0.3)), record(2, eval.StatusPassed, with(0.7, 0.4)))
+	if e := s.Arms[0].Scores[0].StdErr; e == nil || math.Abs(*e-math.Sqrt(0.125)) > 1e-12 {
+		t.Errorf("error = %v; want the root of 0.125", e)
+	}
+	s = fold(t, record(1, eval.StatusPassed, with(0.5, 0.3)), record(2, eval.StatusPassed, quality(0.7)))
+	if e := s.Arms[0].Scores[0].StdErr; e != nil {
+		t.Errorf("error = %v where one of two is not known; want none", *e)
+	}
+}
+
 func TestFoldUsageOfAllAttempts(t *testing.T) {
 	cost := 0.25
 	r := record(1, eval.StatusPassed)

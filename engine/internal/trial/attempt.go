@@ -78,6 +78,8 @@ type attempt struct {
 	mu       sync.Mutex
 	findings []eval.Finding
 	fault    *eval.Fault
+	// own says that judges answer anew for this repeat, whatever is shared.
+	own bool
 	// judgeLog is where requests to models are kept; nil is the draft.
 	judgeLog io.Writer
 	// replay has the models' answers where none is to be asked; nil asks.
@@ -129,6 +131,7 @@ func (a *attempt) phase(text string) {
 func (a *attempt) provision(ctx context.Context) *eval.Fault {
 	cfg := a.r.Suite.Target(a.story.Target)
 	if cfg == nil {
+		a.values = a.r.Values
 		return a.evaluate()
 	}
 	a.phase("provisioning " + cfg.Name)

@@ -47,7 +47,10 @@ func (a *attempt) judges() *model.Session {
 		return nil
 	}
 	o := model.SessionOptions{
-		Run: a.r.Ledger.Info.ID, Trial: a.trial, Pages: a.pages, Granted: granted, Log: a.judgeLog, Replay: a.replay,
+		Run: a.r.Ledger.Info.ID, Trial: a.trial, Pages: a.pages, Granted: granted, Log: a.judgeLog, Replay: a.replay, Own: a.own,
+	}
+	if g := a.r.Golds[a.trial.Story]; g != nil {
+		o.Gold = g.Pages
 	}
 	if a.judgeLog == nil {
 		o.Log = a.draft.Log(ledger.JudgeFile)

@@ -56,7 +56,10 @@ func (r *Runner) Rescore(ctx context.Context, t eval.Trial, id string) (*eval.Re
 
 // recorded is the attempt of a trial's record as it was before it was scored.
 func (r *Runner) recorded(t eval.Trial, story *eval.Story, host *eval.HostConfig) (*attempt, error) {
-	dir := r.Ledger.TrialDir(t.ID())
+	return r.recordedIn(r.Ledger.TrialDir(t.ID()), t, story, host)
+}
+
+func (r *Runner) recordedIn(dir string, t eval.Trial, story *eval.Story, host *eval.HostConfig) (*attempt, error) {
 	rec, err := ledger.ReadFirst(dir)
 	if err != nil {
 		return nil, err

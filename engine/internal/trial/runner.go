@@ -54,6 +54,11 @@ type Runner struct {
 	Pages Pages
 	// Models answers judges; nil is no model.
 	Models *model.Broker
+	// Golds are what the stories' golds have to say, by story.
+	Golds map[string]*Gold
+	// Values stand in for those of a target in a story that has none: golds are
+	// served so.
+	Values eval.JSON
 	// Replay answers the judges of recorded trials from what they were answered
 	// before; no model is asked.
 	Replay bool

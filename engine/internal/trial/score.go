@@ -161,7 +161,7 @@ func blank(u *eval.ScorerUse, m *wasm.Module) eval.Score {
 func (a *attempt) take(s *eval.Score, out eval.ScoreOutput) {
 	s.State, s.Reason, s.Evidence = out.State, out.Reason, out.Evidence
 	if out.State == eval.Scored {
-		s.Value, s.Raw, s.Passed, s.Samples = &out.Value, out.Raw, out.Passed, out.Samples
+		s.Value, s.Raw, s.Passed, s.Samples, s.StdErr = &out.Value, out.Raw, out.Passed, out.Samples, out.StdErr
 	}
 	if out.Unit != "" {
 		s.Unit = out.Unit
@@ -176,11 +176,15 @@ func (a *attempt) take(s *eval.Score, out eval.ScoreOutput) {
 
 // input is what modules may ask for; each module gets the parts that it needs.
 func (a *attempt) input() *eval.ScoreInput {
-	return &eval.ScoreInput{
+	in := &eval.ScoreInput{
 		Trial: a.trial, Steps: a.steps, Answer: a.answer,
 		StateBefore: a.before, State: a.after, Tools: a.tools, Usage: a.usage,
 		HostCapabilities: a.host.Capabilities, Prompts: a.prompts,
 		Outcome: a.outcome, AgentSeconds: a.timings.Agent, Target: a.values,
 		Pages: a.pages, Scores: a.said,
 	}
+	if g := a.r.Golds[a.trial.Story]; g != nil {
+		in.GoldState, in.GoldPages, in.GoldGrades, in.FloorGrades, in.GoldStale = g.State, g.Pages, g.Grades, g.Floor, g.Stale
+	}
+	return in
 }

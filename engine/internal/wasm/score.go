@@ -233,6 +233,8 @@ func checkOutput(spec *eval.ScorerSpec, o *eval.ScoreOutput) error {
 		return fmt.Errorf("its value %v is not in 0..1", o.Value)
 	case o.Raw != nil && (math.IsNaN(*o.Raw) || math.IsInf(*o.Raw, 0)):
 		return fmt.Errorf("its raw value %v is not finite", *o.Raw)
+	case o.StdErr != nil && !(*o.StdErr >= 0 && *o.StdErr <= math.MaxFloat64):
+		return fmt.Errorf("its standard error %v is no number from 0", *o.StdErr)
 	case spec.Role == eval.RoleAssert && o.Passed == nil:
 		return errors.New("it is an assert and its result neither passed nor failed")
 	case spec.Role != eval.RoleAssert && o.Passed != nil:

@@ -1949,7 +1949,10 @@ type Stat struct {
 	Errored int32     `protobuf:"varint,13,opt,name=errored,proto3" json:"errored,omitempty"`
 	Skipped int32     `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	// 95 %: Wilson's for a rate, t's for a mean.
-	Interval      []float64 `protobuf:"fixed64,15,rep,packed,name=interval,proto3" json:"interval,omitempty"`
+	Interval []float64 `protobuf:"fixed64,15,rep,packed,name=interval,proto3" json:"interval,omitempty"`
+	// The standard error that one of the values has of its own, on average; absent
+	// where that is not known of each.
+	StdErr        *float64 `protobuf:"fixed64,16,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2087,6 +2090,13 @@ func (x *Stat) GetInterval() []float64 {
 		return x.Interval
 	}
 	return nil
+}
+
+func (x *Stat) GetStdErr() float64 {
+	if x != nil && x.StdErr != nil {
+		return *x.StdErr
+	}
+	return 0
 }
 
 type FindingCount struct {
@@ -2348,6 +2358,303 @@ func (x *JudgeCall) GetCached() bool {
 	return false
 }
 
+// gold.json of a story's folder in golds: what its gold was recorded from.
+type GoldInfo struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Schema     int32                  `protobuf:"varint,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	Story      string                 `protobuf:"bytes,2,opt,name=story,proto3" json:"story,omitempty"`
+	Suite      string                 `protobuf:"bytes,3,opt,name=suite,proto3" json:"suite,omitempty"`
+	RecordedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=recorded_at,json=recordedAt,proto3" json:"recorded_at,omitempty"`
+	// Digests of what the gold was made from, by part: story, target, captures, gold,
+	// floor.
+	MadeFrom map[string]string `protobuf:"bytes,5,rep,name=made_from,json=madeFrom,proto3" json:"made_from,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// SHA-256 of the trial.json of the gold, and of the floor's where there is one.
+	Gold  string `protobuf:"bytes,6,opt,name=gold,proto3" json:"gold,omitempty"`
+	Floor string `protobuf:"bytes,7,opt,name=floor,proto3" json:"floor,omitempty"`
+	// Of the engine and plugins.
+	Versions      map[string]string `protobuf:"bytes,8,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoldInfo) Reset() {
+	*x = GoldInfo{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoldInfo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoldInfo) ProtoMessage() {}
+
+func (x *GoldInfo) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoldInfo.ProtoReflect.Descriptor instead.
+func (*GoldInfo) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *GoldInfo) GetSchema() int32 {
+	if x != nil {
+		return x.Schema
+	}
+	return 0
+}
+
+func (x *GoldInfo) GetStory() string {
+	if x != nil {
+		return x.Story
+	}
+	return ""
+}
+
+func (x *GoldInfo) GetSuite() string {
+	if x != nil {
+		return x.Suite
+	}
+	return ""
+}
+
+func (x *GoldInfo) GetRecordedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RecordedAt
+	}
+	return nil
+}
+
+func (x *GoldInfo) GetMadeFrom() map[string]string {
+	if x != nil {
+		return x.MadeFrom
+	}
+	return nil
+}
+
+func (x *GoldInfo) GetGold() string {
+	if x != nil {
+		return x.Gold
+	}
+	return ""
+}
+
+func (x *GoldInfo) GetFloor() string {
+	if x != nil {
+		return x.Floor
+	}
+	return ""
+}
+
+func (x *GoldInfo) GetVersions() map[string]string {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
+// grades.json of a story's folder in golds: what its judges made of it.
+type GoldGrades struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Schema   int32                  `protobuf:"varint,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	Story    string                 `protobuf:"bytes,2,opt,name=story,proto3" json:"story,omitempty"`
+	GradedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=graded_at,json=gradedAt,proto3" json:"graded_at,omitempty"`
+	// SHA-256 of the trial.json that was graded, and of the floor's.
+	Gold  string `protobuf:"bytes,4,opt,name=gold,proto3" json:"gold,omitempty"`
+	Floor string `protobuf:"bytes,5,opt,name=floor,proto3" json:"floor,omitempty"`
+	// How often each was graded.
+	Samples int32        `protobuf:"varint,6,opt,name=samples,proto3" json:"samples,omitempty"`
+	Judges  []*GoldJudge `protobuf:"bytes,7,rep,name=judges,proto3" json:"judges,omitempty"`
+	// What it took of models.
+	Usage         *v1.Usage `protobuf:"bytes,8,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoldGrades) Reset() {
+	*x = GoldGrades{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoldGrades) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoldGrades) ProtoMessage() {}
+
+func (x *GoldGrades) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoldGrades.ProtoReflect.Descriptor instead.
+func (*GoldGrades) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *GoldGrades) GetSchema() int32 {
+	if x != nil {
+		return x.Schema
+	}
+	return 0
+}
+
+func (x *GoldGrades) GetStory() string {
+	if x != nil {
+		return x.Story
+	}
+	return ""
+}
+
+func (x *GoldGrades) GetGradedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GradedAt
+	}
+	return nil
+}
+
+func (x *GoldGrades) GetGold() string {
+	if x != nil {
+		return x.Gold
+	}
+	return ""
+}
+
+func (x *GoldGrades) GetFloor() string {
+	if x != nil {
+		return x.Floor
+	}
+	return ""
+}
+
+func (x *GoldGrades) GetSamples() int32 {
+	if x != nil {
+		return x.Samples
+	}
+	return 0
+}
+
+func (x *GoldGrades) GetJudges() []*GoldJudge {
+	if x != nil {
+		return x.Judges
+	}
+	return nil
+}
+
+func (x *GoldGrades) GetUsage() *v1.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+type GoldJudge struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The score, as in trial.json.
+	Score  string `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
+	Scorer string `protobuf:"bytes,2,opt,name=scorer,proto3" json:"scorer,omitempty"`
+	// Digests of what decides the grades, by part: judge, parameters, models.
+	MadeFrom map[string]string `protobuf:"bytes,3,rep,name=made_from,json=madeFrom,proto3" json:"made_from,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// In 0..1, in the order of asking; a sample without a value is left out.
+	Gold  []float64 `protobuf:"fixed64,4,rep,packed,name=gold,proto3" json:"gold,omitempty"`
+	Floor []float64 `protobuf:"fixed64,5,rep,packed,name=floor,proto3" json:"floor,omitempty"`
+	// Why samples are left out.
+	Problem       string `protobuf:"bytes,6,opt,name=problem,proto3" json:"problem,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoldJudge) Reset() {
+	*x = GoldJudge{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoldJudge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoldJudge) ProtoMessage() {}
+
+func (x *GoldJudge) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoldJudge.ProtoReflect.Descriptor instead.
+func (*GoldJudge) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *GoldJudge) GetScore() string {
+	if x != nil {
+		return x.Score
+	}
+	return ""
+}
+
+func (x *GoldJudge) GetScorer() string {
+	if x != nil {
+		return x.Scorer
+	}
+	return ""
+}
+
+func (x *GoldJudge) GetMadeFrom() map[string]string {
+	if x != nil {
+		return x.MadeFrom
+	}
+	return nil
+}
+
+func (x *GoldJudge) GetGold() []float64 {
+	if x != nil {
+		return x.Gold
+	}
+	return nil
+}
+
+func (x *GoldJudge) GetFloor() []float64 {
+	if x != nil {
+		return x.Floor
+	}
+	return nil
+}
+
+func (x *GoldJudge) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
 var File_evalengine_file_v1_file_proto protoreflect.FileDescriptor
 
 const file_evalengine_file_v1_file_proto_rawDesc = "" +
@@ -2570,7 +2877,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05gates\x18\x05 \x03(\v2\x18.evalengine.file.v1.StatR\x05gates\x120\n" +
 	"\x06scores\x18\x06 \x03(\v2\x18.evalengine.file.v1.StatR\x06scores\x120\n" +
 	"\x06effort\x18\a \x03(\v2\x18.evalengine.file.v1.StatR\x06effort\x121\n" +
-	"\x05usage\x18\b \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\"\x9d\x03\n" +
+	"\x05usage\x18\b \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\"\xc7\x03\n" +
 	"\x04Stat\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x1c\n" +
@@ -2587,11 +2894,14 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\arepeats\x18\f \x03(\x05R\arepeats\x12\x18\n" +
 	"\aerrored\x18\r \x01(\x05R\aerrored\x12\x18\n" +
 	"\askipped\x18\x0e \x01(\x05R\askipped\x12\x1a\n" +
-	"\binterval\x18\x0f \x03(\x01R\bintervalB\a\n" +
+	"\binterval\x18\x0f \x03(\x01R\binterval\x12\x1c\n" +
+	"\astd_err\x18\x10 \x01(\x01H\x04R\x06stdErr\x88\x01\x01B\a\n" +
 	"\x05_meanB\b\n" +
 	"\x06_stdevB\x06\n" +
 	"\x04_minB\x06\n" +
-	"\x04_max\"\x8e\x02\n" +
+	"\x04_maxB\n" +
+	"\n" +
+	"\b_std_err\"\x8e\x02\n" +
 	"\fFindingCount\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1a\n" +
@@ -2621,7 +2931,43 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05fault\x18\n" +
 	" \x01(\v2\x1b.evalengine.record.v1.FaultR\x05fault\x12\x1a\n" +
 	"\battempts\x18\v \x01(\x05R\battempts\x12\x16\n" +
-	"\x06cached\x18\f \x01(\bR\x06cachedBBZ@github.com/evalengine/evalengine/proto/evalengine/file/v1;filev1b\x06proto3"
+	"\x06cached\x18\f \x01(\bR\x06cached\"\xc0\x03\n" +
+	"\bGoldInfo\x12\x16\n" +
+	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x14\n" +
+	"\x05story\x18\x02 \x01(\tR\x05story\x12\x14\n" +
+	"\x05suite\x18\x03 \x01(\tR\x05suite\x12;\n" +
+	"\vrecorded_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"recordedAt\x12G\n" +
+	"\tmade_from\x18\x05 \x03(\v2*.evalengine.file.v1.GoldInfo.MadeFromEntryR\bmadeFrom\x12\x12\n" +
+	"\x04gold\x18\x06 \x01(\tR\x04gold\x12\x14\n" +
+	"\x05floor\x18\a \x01(\tR\x05floor\x12F\n" +
+	"\bversions\x18\b \x03(\v2*.evalengine.file.v1.GoldInfo.VersionsEntryR\bversions\x1a;\n" +
+	"\rMadeFromEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
+	"\rVersionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa1\x02\n" +
+	"\n" +
+	"GoldGrades\x12\x16\n" +
+	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x14\n" +
+	"\x05story\x18\x02 \x01(\tR\x05story\x127\n" +
+	"\tgraded_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\bgradedAt\x12\x12\n" +
+	"\x04gold\x18\x04 \x01(\tR\x04gold\x12\x14\n" +
+	"\x05floor\x18\x05 \x01(\tR\x05floor\x12\x18\n" +
+	"\asamples\x18\x06 \x01(\x05R\asamples\x125\n" +
+	"\x06judges\x18\a \x03(\v2\x1d.evalengine.file.v1.GoldJudgeR\x06judges\x121\n" +
+	"\x05usage\x18\b \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\"\x84\x02\n" +
+	"\tGoldJudge\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\tR\x05score\x12\x16\n" +
+	"\x06scorer\x18\x02 \x01(\tR\x06scorer\x12H\n" +
+	"\tmade_from\x18\x03 \x03(\v2+.evalengine.file.v1.GoldJudge.MadeFromEntryR\bmadeFrom\x12\x12\n" +
+	"\x04gold\x18\x04 \x03(\x01R\x04gold\x12\x14\n" +
+	"\x05floor\x18\x05 \x03(\x01R\x05floor\x12\x18\n" +
+	"\aproblem\x18\x06 \x01(\tR\aproblem\x1a;\n" +
+	"\rMadeFromEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01BBZ@github.com/evalengine/evalengine/proto/evalengine/file/v1;filev1b\x06proto3"
 
 var (
 	file_evalengine_file_v1_file_proto_rawDescOnce sync.Once
@@ -2635,7 +2981,7 @@ func file_evalengine_file_v1_file_proto_rawDescGZIP() []byte {
 	return file_evalengine_file_v1_file_proto_rawDescData
 }
 
-var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Run)(nil),                   // 0: evalengine.file.v1.Run
 	(*SuiteFile)(nil),             // 1: evalengine.file.v1.SuiteFile
@@ -2657,79 +3003,92 @@ var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Stat)(nil),                  // 17: evalengine.file.v1.Stat
 	(*FindingCount)(nil),          // 18: evalengine.file.v1.FindingCount
 	(*JudgeCall)(nil),             // 19: evalengine.file.v1.JudgeCall
-	nil,                           // 20: evalengine.file.v1.Run.VarsEntry
-	nil,                           // 21: evalengine.file.v1.TrialRecord.VersionsEntry
-	nil,                           // 22: evalengine.file.v1.TrialRecord.FilesEntry
-	nil,                           // 23: evalengine.file.v1.Rescore.VersionsEntry
-	nil,                           // 24: evalengine.file.v1.Tally.CausesEntry
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*v1.Trial)(nil),              // 26: evalengine.record.v1.Trial
-	(*v1.Score)(nil),              // 27: evalengine.record.v1.Score
-	(*v1.Finding)(nil),            // 28: evalengine.record.v1.Finding
-	(*v1.Usage)(nil),              // 29: evalengine.record.v1.Usage
-	(*v1.Page)(nil),               // 30: evalengine.record.v1.Page
-	(*v1.Fault)(nil),              // 31: evalengine.record.v1.Fault
-	(*structpb.Value)(nil),        // 32: google.protobuf.Value
+	(*GoldInfo)(nil),              // 20: evalengine.file.v1.GoldInfo
+	(*GoldGrades)(nil),            // 21: evalengine.file.v1.GoldGrades
+	(*GoldJudge)(nil),             // 22: evalengine.file.v1.GoldJudge
+	nil,                           // 23: evalengine.file.v1.Run.VarsEntry
+	nil,                           // 24: evalengine.file.v1.TrialRecord.VersionsEntry
+	nil,                           // 25: evalengine.file.v1.TrialRecord.FilesEntry
+	nil,                           // 26: evalengine.file.v1.Rescore.VersionsEntry
+	nil,                           // 27: evalengine.file.v1.Tally.CausesEntry
+	nil,                           // 28: evalengine.file.v1.GoldInfo.MadeFromEntry
+	nil,                           // 29: evalengine.file.v1.GoldInfo.VersionsEntry
+	nil,                           // 30: evalengine.file.v1.GoldJudge.MadeFromEntry
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*v1.Trial)(nil),              // 32: evalengine.record.v1.Trial
+	(*v1.Score)(nil),              // 33: evalengine.record.v1.Score
+	(*v1.Finding)(nil),            // 34: evalengine.record.v1.Finding
+	(*v1.Usage)(nil),              // 35: evalengine.record.v1.Usage
+	(*v1.Page)(nil),               // 36: evalengine.record.v1.Page
+	(*v1.Fault)(nil),              // 37: evalengine.record.v1.Fault
+	(*structpb.Value)(nil),        // 38: google.protobuf.Value
 }
 var file_evalengine_file_v1_file_proto_depIdxs = []int32{
-	25, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	31, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: evalengine.file.v1.Run.files:type_name -> evalengine.file.v1.SuiteFile
 	2,  // 2: evalengine.file.v1.Run.plugins:type_name -> evalengine.file.v1.Component
 	2,  // 3: evalengine.file.v1.Run.modules:type_name -> evalengine.file.v1.Component
-	26, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
-	20, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
+	32, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
+	23, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
 	7,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
-	27, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
-	28, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
+	33, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
+	34, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
 	8,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
-	29, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
+	35, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
 	9,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
 	10, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
-	21, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
-	22, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
+	24, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
+	25, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
 	4,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
-	30, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
-	25, // 17: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
+	36, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
+	31, // 17: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
 	5,  // 18: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
-	25, // 19: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
+	31, // 19: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
 	5,  // 20: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
 	1,  // 21: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
-	27, // 22: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
-	28, // 23: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
-	23, // 24: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
-	25, // 25: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	31, // 26: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
-	29, // 27: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
-	25, // 28: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
-	25, // 29: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
-	32, // 30: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
-	32, // 31: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
-	32, // 32: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
-	32, // 33: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
-	32, // 34: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
-	32, // 35: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
-	32, // 36: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
-	25, // 37: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
-	25, // 38: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
+	33, // 22: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
+	34, // 23: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
+	26, // 24: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
+	31, // 25: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	37, // 26: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
+	35, // 27: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
+	31, // 28: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
+	31, // 29: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
+	38, // 30: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
+	38, // 31: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
+	38, // 32: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
+	38, // 33: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
+	38, // 34: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
+	38, // 35: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
+	38, // 36: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
+	31, // 37: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
+	31, // 38: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
 	15, // 39: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
 	16, // 40: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
 	18, // 41: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
-	29, // 42: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
-	24, // 43: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
+	35, // 42: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
+	27, // 43: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
 	15, // 44: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
 	17, // 45: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
 	17, // 46: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
 	17, // 47: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
-	29, // 48: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
-	25, // 49: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
-	32, // 50: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
-	32, // 51: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
-	31, // 52: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
-	53, // [53:53] is the sub-list for method output_type
-	53, // [53:53] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	35, // 48: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
+	31, // 49: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
+	38, // 50: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
+	38, // 51: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
+	37, // 52: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
+	31, // 53: evalengine.file.v1.GoldInfo.recorded_at:type_name -> google.protobuf.Timestamp
+	28, // 54: evalengine.file.v1.GoldInfo.made_from:type_name -> evalengine.file.v1.GoldInfo.MadeFromEntry
+	29, // 55: evalengine.file.v1.GoldInfo.versions:type_name -> evalengine.file.v1.GoldInfo.VersionsEntry
+	31, // 56: evalengine.file.v1.GoldGrades.graded_at:type_name -> google.protobuf.Timestamp
+	22, // 57: evalengine.file.v1.GoldGrades.judges:type_name -> evalengine.file.v1.GoldJudge
+	35, // 58: evalengine.file.v1.GoldGrades.usage:type_name -> evalengine.record.v1.Usage
+	30, // 59: evalengine.file.v1.GoldJudge.made_from:type_name -> evalengine.file.v1.GoldJudge.MadeFromEntry
+	60, // [60:60] is the sub-list for method output_type
+	60, // [60:60] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_file_v1_file_proto_init() }
@@ -2745,7 +3104,7 @@ func file_evalengine_file_v1_file_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_file_v1_file_proto_rawDesc), len(file_evalengine_file_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

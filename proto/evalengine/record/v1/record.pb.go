@@ -602,8 +602,11 @@ type Score struct {
 	Reason        string      `protobuf:"bytes,11,opt,name=reason,proto3" json:"reason,omitempty"`
 	Evidence      []*Evidence `protobuf:"bytes,12,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	// A judge's single values, where it was asked more than once.
-	Samples       []float64 `protobuf:"fixed64,13,rep,packed,name=samples,proto3" json:"samples,omitempty"`
-	Judge         *JudgeUse `protobuf:"bytes,14,opt,name=judge,proto3" json:"judge,omitempty"`
+	Samples []float64 `protobuf:"fixed64,13,rep,packed,name=samples,proto3" json:"samples,omitempty"`
+	Judge   *JudgeUse `protobuf:"bytes,14,opt,name=judge,proto3" json:"judge,omitempty"`
+	// The standard error of raw, or of value where there is no raw; absent where it
+	// is not known.
+	StdErr        *float64 `protobuf:"fixed64,15,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -734,6 +737,13 @@ func (x *Score) GetJudge() *JudgeUse {
 		return x.Judge
 	}
 	return nil
+}
+
+func (x *Score) GetStdErr() float64 {
+	if x != nil && x.StdErr != nil {
+		return *x.StdErr
+	}
+	return 0
 }
 
 // What a score asked of models.
@@ -1550,7 +1560,7 @@ const file_evalengine_record_v1_record_proto_rawDesc = "" +
 	"\x05retry\x18\x02 \x01(\tR\x05retry\x12\x16\n" +
 	"\x06detail\x18\x03 \x01(\tR\x06detail\x12\x16\n" +
 	"\x06status\x18\x04 \x01(\x05R\x06status\x12$\n" +
-	"\x0eretry_after_ns\x18\x05 \x01(\x03R\fretryAfterNs\"\xc7\x03\n" +
+	"\x0eretry_after_ns\x18\x05 \x01(\x03R\fretryAfterNs\"\xf1\x03\n" +
 	"\x05Score\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06scorer\x18\x02 \x01(\tR\x06scorer\x12\x12\n" +
@@ -1566,10 +1576,13 @@ const file_evalengine_record_v1_record_proto_rawDesc = "" +
 	"\x06reason\x18\v \x01(\tR\x06reason\x12:\n" +
 	"\bevidence\x18\f \x03(\v2\x1e.evalengine.record.v1.EvidenceR\bevidence\x12\x18\n" +
 	"\asamples\x18\r \x03(\x01R\asamples\x124\n" +
-	"\x05judge\x18\x0e \x01(\v2\x1e.evalengine.record.v1.JudgeUseR\x05judgeB\b\n" +
+	"\x05judge\x18\x0e \x01(\v2\x1e.evalengine.record.v1.JudgeUseR\x05judge\x12\x1c\n" +
+	"\astd_err\x18\x0f \x01(\x01H\x03R\x06stdErr\x88\x01\x01B\b\n" +
 	"\x06_valueB\x06\n" +
 	"\x04_rawB\t\n" +
-	"\a_passed\"q\n" +
+	"\a_passedB\n" +
+	"\n" +
+	"\b_std_err\"q\n" +
 	"\bJudgeUse\x121\n" +
 	"\x05usage\x18\x01 \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\x12\x1a\n" +
 	"\brequests\x18\x02 \x03(\tR\brequests\x12\x16\n" +

@@ -716,7 +716,10 @@ type Result struct {
 	Evidence []*v11.Evidence `protobuf:"bytes,8,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	Findings []*v11.Finding  `protobuf:"bytes,9,rep,name=findings,proto3" json:"findings,omitempty"`
 	// A judge's single values in 0..1.
-	Samples       []float64 `protobuf:"fixed64,10,rep,packed,name=samples,proto3" json:"samples,omitempty"`
+	Samples []float64 `protobuf:"fixed64,10,rep,packed,name=samples,proto3" json:"samples,omitempty"`
+	// The standard error of raw, or of value where there is no raw; absent where it
+	// is not known.
+	StdErr        *float64 `protobuf:"fixed64,11,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -821,6 +824,13 @@ func (x *Result) GetSamples() []float64 {
 	return nil
 }
 
+func (x *Result) GetStdErr() float64 {
+	if x != nil && x.StdErr != nil {
+		return *x.StdErr
+	}
+	return 0
+}
+
 var File_evalengine_scorer_v1_scorer_proto protoreflect.FileDescriptor
 
 const file_evalengine_scorer_v1_scorer_proto_rawDesc = "" +
@@ -880,7 +890,7 @@ const file_evalengine_scorer_v1_scorer_proto_rawDesc = "" +
 	"\x05score\x18\x01 \x01(\tR\x05score\x12\x16\n" +
 	"\x06values\x18\x02 \x03(\x01R\x06values\"G\n" +
 	"\rScoreResponse\x126\n" +
-	"\aresults\x18\x01 \x03(\v2\x1c.evalengine.scorer.v1.ResultR\aresults\"\xcc\x02\n" +
+	"\aresults\x18\x01 \x03(\v2\x1c.evalengine.scorer.v1.ResultR\aresults\"\xf6\x02\n" +
 	"\x06Result\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -892,9 +902,12 @@ const file_evalengine_scorer_v1_scorer_proto_rawDesc = "" +
 	"\bevidence\x18\b \x03(\v2\x1e.evalengine.record.v1.EvidenceR\bevidence\x129\n" +
 	"\bfindings\x18\t \x03(\v2\x1d.evalengine.record.v1.FindingR\bfindings\x12\x18\n" +
 	"\asamples\x18\n" +
-	" \x03(\x01R\asamplesB\x06\n" +
+	" \x03(\x01R\asamples\x12\x1c\n" +
+	"\astd_err\x18\v \x01(\x01H\x02R\x06stdErr\x88\x01\x01B\x06\n" +
 	"\x04_rawB\t\n" +
-	"\a_passedBFZDgithub.com/evalengine/evalengine/proto/evalengine/scorer/v1;scorerv1b\x06proto3"
+	"\a_passedB\n" +
+	"\n" +
+	"\b_std_errBFZDgithub.com/evalengine/evalengine/proto/evalengine/scorer/v1;scorerv1b\x06proto3"
 
 var (
 	file_evalengine_scorer_v1_scorer_proto_rawDescOnce sync.Once
