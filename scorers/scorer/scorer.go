@@ -53,6 +53,20 @@ type Input struct {
 	calls  *[]eval.Call
 	state  *jsonv.Value
 	before *jsonv.Value
+	cache  []any
+}
+
+// Cached returns what make made of the trial the first time, for each type T once:
+// what several uses look at is worked out for all of them.
+func Cached[T any](in *Input, make func() *T) *T {
+	for _, v := range in.cache {
+		if t, ok := v.(*T); ok {
+			return t
+		}
+	}
+	t := make()
+	in.cache = append(in.cache, t)
+	return t
 }
 
 // Calls returns the transcript's tool calls paired with their results, in the

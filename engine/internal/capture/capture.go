@@ -117,6 +117,7 @@ func (b *Browser) tries(ctx context.Context, j *Job) (eval.Page, error) {
 			continue
 		}
 		go func() {
+			in.ahead()
 			t.dispose()
 			b.leave()
 		}()

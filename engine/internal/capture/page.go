@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -24,8 +25,11 @@ var script string
 //go:embed timers.js
 var timers string
 
-// maxHTML bounds the rendered document.
-const maxHTML = 16 << 20
+// maxHTML bounds the rendered document, scriptLimit the time to write it.
+const (
+	maxHTML     = 16 << 20
+	scriptLimit = 5 * time.Second
+)
 
 // tab is one page in a browser context of its own.
 type tab struct {
@@ -42,6 +46,7 @@ type tab struct {
 	timersBy time.Time
 
 	job  *Job
+	mu   sync.Mutex // guards the page's Unsettled
 	page *eval.Page
 	side int
 	// by is when the page has to have come to rest.
@@ -77,15 +82,16 @@ func (t *tab) take(ctx context.Context) error {
 	a := t.job.allow()
 	t.proxy.let(a)
 	t.w.let(a)
-	if err := t.resize(ctx, t.job.Viewports[0]); err != nil {
+	resized := t.resize(ctx, t.job.Viewports[0])
+	if err := t.navigate(ctx); err != nil {
 		return err
 	}
-	if err := t.navigate(ctx); err != nil {
+	if err := resized(); err != nil {
 		return err
 	}
 	for i, v := range t.job.Viewports {
 		if i > 0 {
-			if err := t.resize(ctx, v); err != nil {
+			if err := t.resize(ctx, v)(); err != nil {
 				return err
 			}
 		}
@@ -101,9 +107,8 @@ func (t *tab) metrics(v eval.Viewport) emulation.SetDeviceMetricsOverrideParams 
 		ScreenWidth: int64(v.Width), ScreenHeight: int64(v.Height)}
 }
 
-func (t *tab) resize(ctx context.Context, v eval.Viewport) error {
-	_, err := do(ctx, t.s, emulation.SetDeviceMetricsOverride, t.metrics(v))
-	return err
+func (t *tab) resize(ctx context.Context, v eval.Viewport) func() error {
+	return later(start(ctx, t.s, emulation.SetDeviceMetricsOverride, t.metrics(v)))
 }
 
 func (t *tab) navigate(ctx context.Context) error {
@@ -112,13 +117,15 @@ func (t *tab) navigate(ctx context.Context) error {
 		return err
 	}
 	t.w.mu.Lock()
-	fatal := t.w.fatal
+	fatal, status := t.w.fatal, t.w.status
 	t.w.mu.Unlock()
 	switch {
 	case res.IsDownload:
 		return errors.New("the address is a download, not a page")
 	case fatal != "":
 		return errors.New(fatal)
+	case res.ErrorText == "net::ERR_HTTP_RESPONSE_CODE_FAILURE":
+		return fmt.Errorf("status %d, without a page", status)
 	case res.ErrorText != "":
 		return errors.New(res.ErrorText)
 	}
@@ -136,7 +143,7 @@ func (t *tab) view(ctx context.Context, i int, v eval.Viewport) error {
 			return err
 		}
 	}
-	shot, err := t.still(ctx, v)
+	shot, err := t.still(ctx, v, i == 0)
 	if err != nil {
 		return err
 	}
@@ -149,9 +156,6 @@ func (t *tab) view(ctx context.Context, i int, v eval.Viewport) error {
 		return err
 	}
 	t.page.Shots = append(t.page.Shots, out)
-	if i == 0 {
-		return t.document(ctx)
-	}
 	return nil
 }
 
@@ -163,7 +167,7 @@ func (t *tab) expected(ctx context.Context) error {
 	if fatal != "" {
 		return errors.New(fatal)
 	}
-	f, err := call[facts](ctx, t, "facts()")
+	f, err := call[facts](ctx, t, 0, "facts()")
 	if err != nil {
 		return err
 	}
@@ -176,7 +180,7 @@ func (t *tab) expected(ctx context.Context) error {
 		return nil
 	}
 	text, _ := json.Marshal(x)
-	says, err := call[bool](ctx, t, fmt.Sprintf("says(%s)", text))
+	says, err := call[bool](ctx, t, scriptLimit, fmt.Sprintf("says(%s)", text))
 	if err == nil && !says {
 		err = fmt.Errorf("not the expected page: the text %q is not on it; its title is %q, its address %s", x, f.Title, cut(f.URL))
 	}
@@ -188,100 +192,165 @@ type facts struct {
 	Elements   int
 }
 
-// document takes the rendered HTML and the accessibility tree.
-func (t *tab) document(ctx context.Context) error {
-	type answer struct {
-		HTML, Cut string
-		Hidden    int
-	}
-	ax := make(chan error, 1)
-	go func() {
-		tree, cut, err := accessibilityTree(ctx, t.s)
-		t.page.Accessibility = tree
-		if cut && err == nil {
-			err = errCutTree
-		}
-		ax <- err
-	}()
-	t.closedRoots(ctx, t.elements)
-	a, err := call[answer](ctx, t, fmt.Sprintf("html(%d, 5000)", maxHTML))
-	axErr := <-ax
-	if err != nil {
-		return err
-	}
-	switch {
-	case errors.Is(axErr, errGone), errors.Is(axErr, context.DeadlineExceeded):
-		return axErr
-	case axErr != nil:
-		t.unsettled("the accessibility tree is incomplete: %v", axErr)
-	}
-	html := a.HTML
-	if len(html) > maxHTML {
-		html, a.Cut = strings.ToValidUTF8(html[:maxHTML], ""), "size"
-	}
-	if a.Cut != "" {
-		html += "\n<!-- cut: " + a.Cut + " -->"
-		t.unsettled("the rendered HTML is cut (%s) after %d bytes", a.Cut, len(html))
-	}
-	t.page.HTML = []byte(html)
-	return nil
+// document is what is taken beside the pictures.
+type document struct {
+	html, cut string
+	tree      eval.JSON
+	axErr     error
+	layers    []layer
 }
 
-var errCutTree = fmt.Errorf("it has more than %d nodes", maxNodes)
+// treeLimit is how long the browser may take for the accessibility tree.
+const treeLimit = 10 * time.Second
+
+// document takes the rendered HTML and the accessibility tree.
+func (t *tab) document(ctx context.Context) (document, error) {
+	type answer struct{ HTML, Cut string }
+	var d document
+	ax := make(chan struct{})
+	go func() {
+		defer close(ax)
+		if t.elements > maxNodes {
+			d.axErr = errCutTree // it would take minutes
+			return
+		}
+		ctx, cancel := context.WithTimeout(ctx, treeLimit)
+		defer cancel()
+		var cut bool
+		if d.tree, cut, d.axErr = accessibilityTree(ctx, t.s); cut && d.axErr == nil {
+			d.axErr = errCutTree
+		}
+	}()
+	t.closedRoots(ctx)
+	d.layers, _ = call[[]layer](ctx, t, 0, "covered()")
+	a, err := call[answer](ctx, t, scriptLimit, fmt.Sprintf("html(%d, %d)", maxHTML, scriptLimit.Milliseconds()))
+	<-ax
+	if err == nil && errors.Is(d.axErr, errGone) {
+		err = d.axErr
+	}
+	if d.html, d.cut = a.HTML, a.Cut; len(d.html) > maxHTML {
+		d.html, d.cut = strings.ToValidUTF8(d.html[:maxHTML], ""), "size"
+	}
+	return d, err
+}
+
+// keep puts the document into the page.
+func (t *tab) keep(d document) {
+	for _, l := range d.layers {
+		what := "a layer"
+		if l.Consent {
+			what = "a cookie layer"
+		}
+		t.unsettled("%s covers %d %% of the screen: %s (%q); hide takes it away", what, l.Share, l.Name, l.Text)
+	}
+	if d.axErr != nil {
+		t.unsettled("the accessibility tree is not whole: %v", d.axErr)
+	}
+	if d.cut != "" {
+		t.unsettled("the rendered HTML is cut (%s) after %d bytes", d.cut, len(d.html))
+		d.html += "\n<!-- cut: " + d.cut + " -->"
+	}
+	t.page.HTML, t.page.Accessibility = []byte(d.html), d.tree
+}
+
+var errCutTree = fmt.Errorf("the page has more than %d nodes", maxNodes)
 
 func (t *tab) unsettled(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if len(t.page.Unsettled) < 50 {
 		t.page.Unsettled = append(t.page.Unsettled, cut(fmt.Sprintf(format, args...)))
 	}
 }
 
-// evalLimit is how long a page may keep the engine's script waiting beyond what
-// that asks for.
-const evalLimit = 5 * time.Second
+// evalLimit is how long a page may keep the engine's script waiting after the time
+// to come to rest, and beyond what the script is given.
+const evalLimit = 3 * time.Second
 
-// call evaluates an expression of the engine's script. A page that went elsewhere
-// meanwhile gets the script anew, one whose own script does not end is stopped
-// once.
-func call[R any](ctx context.Context, t *tab, expr string) (R, error) {
+// call evaluates an expression of the engine's script, which takes at most as long
+// as told. A page that went elsewhere meanwhile gets the script anew; one whose own
+// script does not end is stopped, once.
+func call[R any](ctx context.Context, t *tab, takes time.Duration, expr string) (R, error) {
 	var r R
-	var err error
-	for range 5 {
+	for n, stopped := 0, false; n < 5 || time.Now().Before(t.by); n++ {
+		var err error
 		if t.world == 0 {
 			err = t.enter(ctx)
 		}
 		if err == nil {
-			r, err = evaluate[R](ctx, t, "evalengine."+expr)
+			r, err = evaluate[R](ctx, t, takes, "evalengine."+expr)
 		}
-		if err == nil || ctx.Err() != nil || errors.Is(err, errGone) || errors.Is(err, errBusy) {
+		switch {
+		case errors.Is(err, errBusy) && !stopped:
+			if err := t.interrupt(ctx); err != nil {
+				return r, err
+			}
+			stopped = true
+		case errors.Is(err, errMoved):
+			t.world = 0
+			if err := sleep(ctx, t.s, poll); err != nil {
+				return r, err
+			}
+		default:
 			return r, err
 		}
-		t.world = 0
+	}
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	return r, fmt.Errorf("the page keeps navigating: %d times, last to %s", t.w.navs, t.w.url)
+}
+
+// limited is a context for one command that takes as long as told; errBusy tells that
+// the page did not let it.
+func limited[R any](ctx context.Context, t *tab, takes time.Duration, f func(context.Context) (R, error)) (R, error) {
+	limit, cancel := context.WithTimeout(ctx, evalLimit+max(0, takes, time.Until(t.by)))
+	defer cancel()
+	r, err := f(limit)
+	switch {
+	case err == nil:
+	case ctx.Err() == nil && limit.Err() != nil:
+		err = errBusy
+	case moved(err):
+		err = fmt.Errorf("%w: %v", errMoved, err)
 	}
 	return r, err
 }
 
+// errMoved is returned where the document is another one by now.
+var errMoved = errors.New("the page went elsewhere")
+
+// moved tells whether the browser's answer means that, or that the engine's script
+// was stopped with the page's.
+func moved(err error) bool {
+	for _, s := range []string{"Cannot find context", "context was destroyed", "navigated or closed", "No frame for given id", "Execution context", "Internal error", "terminated"} {
+		if strings.Contains(err.Error(), s) {
+			return true
+		}
+	}
+	return false
+}
+
 func (t *tab) enter(ctx context.Context) error {
-	w, err := do(ctx, t.s, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: t.w.frame, WorldName: "evalengine"})
+	w, err := limited(ctx, t, 0, func(ctx context.Context) (page.CreateIsolatedWorldResult, error) {
+		return do(ctx, t.s, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: t.w.frame, WorldName: "evalengine"})
+	})
 	if err != nil {
 		return err
 	}
 	t.world = w.ExecutionContextID
-	_, err = evaluate[any](ctx, t, script+";0")
+	_, err = evaluate[any](ctx, t, 0, script+";0")
 	return err
 }
 
 // errBusy is returned where the page's own script keeps the page for itself.
 var errBusy = errors.New("a script of the page does not end")
 
-func evaluate[R any](ctx context.Context, t *tab, expr string) (R, error) {
+func evaluate[R any](ctx context.Context, t *tab, takes time.Duration, expr string) (R, error) {
 	var r R
 	yes := true
-	limit, cancel := context.WithTimeout(ctx, evalLimit+time.Until(t.by).Abs())
-	defer cancel()
-	res, err := do(limit, t.s, runtime.Evaluate, runtime.EvaluateParams{Expression: expr, ContextID: t.world, ReturnByValue: &yes, AwaitPromise: &yes})
-	if err != nil && ctx.Err() == nil && limit.Err() != nil {
-		return r, errBusy
-	}
+	res, err := limited(ctx, t, takes, func(ctx context.Context) (runtime.EvaluateResult, error) {
+		return do(ctx, t.s, runtime.Evaluate, runtime.EvaluateParams{Expression: expr, ContextID: t.world, ReturnByValue: &yes, AwaitPromise: &yes})
+	})
 	if err != nil {
 		return r, err
 	}

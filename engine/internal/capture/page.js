@@ -129,6 +129,8 @@
   async function scrollThrough(max, maxGrown, ms) {
     const end = performance.now() + ms;
     const first = height();
+    // Without a script nothing waits to be seen.
+    if (!scopes().some((s) => queryAll(s, "script").length > 0)) return { height: first, first, cut: "" };
     const step = Math.max(100, innerHeight);
     let y = 0, cut = "";
     while (true) {
@@ -273,7 +275,7 @@
       if (head) {
         if (!["title", "meta", "link", "base", "script"].includes(of)) return;
         tag(el, of);
-        if (of === "title") for (const c of kids(el)) write(c, true, depth + 1, true);
+        if (of === "title") put(esc(el.textContent.slice(0, 65536)));
         if (!voids.has(of)) put("</" + of + ">");
         return;
       }

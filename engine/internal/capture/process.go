@@ -41,14 +41,16 @@ type instance struct {
 	local   string // where pages' proxies listen
 	peer    net.IP // who may use them, nil for this machine
 
-	work  sync.WaitGroup
-	spare chan *tab // at most one, made ahead
+	work sync.WaitGroup
 
 	mu     sync.Mutex
 	pages  map[cdp.BrowserContextID]target.ID
-	making bool // a spare is being made
+	making chan *tab // the tab that is made ahead
 	ending bool
 }
+
+// nowhere is where the browser is told that its maker's services are.
+const nowhere = "http://127.0.0.1:1/"
 
 // flags are the browser's. It asks nobody for updates, lists, models or
 // suggestions, shows the same pixels each time, and has no way to the network but
@@ -65,12 +67,14 @@ func flags(profile, proxy string) []string {
 		// Nothing of its own.
 		"--disable-background-networking", "--disable-component-update", "--disable-component-extensions-with-background-pages",
 		"--disable-client-side-phishing-detection", "--disable-default-apps", "--disable-domain-reliability", "--disable-sync",
+		"--gaia-url=" + nowhere, "--component-updater=url-source=" + nowhere,
 		"--disable-breakpad", "--disable-crash-reporter", "--disable-extensions", "--disable-field-trial-config",
 		"--metrics-recording-only", "--safebrowsing-disable-auto-update", "--disable-search-engine-choice-screen",
 		"--password-store=basic", "--use-mock-keychain",
 		// Pages run as if they were looked at.
 		"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
 		"--disable-ipc-flooding-protection", "--disable-hang-monitor", "--disable-prompt-on-repost",
+		"--js-flags=--max-old-space-size=1024",
 		// No windows, no devices, no sound.
 		"--block-new-web-contents", "--disable-print-preview", "--deny-permission-prompts", "--disable-notifications", "--mute-audio",
 		"--no-startup-window", "--disable-device-discovery-notifications", "--disable-external-intent-requests",
@@ -109,11 +113,11 @@ func newInstance(ctx context.Context, o *Options) (*instance, error) {
 func root() bool { return runtime.GOOS == "linux" && os.Geteuid() == 0 }
 
 func launch(ctx context.Context, path string, o *Options, bare bool) (*instance, error) {
-	profile, err := os.MkdirTemp(o.Temp, "browser-")
+	profile, err := os.MkdirTemp(o.Temp, "b-")
 	if err != nil {
 		return nil, fmt.Errorf("profile of the browser: %w", err)
 	}
-	in := &instance{profile: profile, local: "127.0.0.1", spare: make(chan *tab, 1), pages: map[cdp.BrowserContextID]target.ID{}}
+	in := &instance{profile: profile, local: "127.0.0.1", pages: map[cdp.BrowserContextID]target.ID{}}
 	if in.own, err = newProxy(in.local, nil); err != nil {
 		os.RemoveAll(profile)
 		return nil, err
@@ -156,7 +160,7 @@ func (in *instance) run(ctx context.Context, path string, args []string) error {
 	if _, err := do(ctx, in.c.root(), target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true}); err != nil {
 		in.c.close()
 		p.Stop()
-		return fmt.Errorf("does not answer: %w%s", err, lastLines(p.Stderr()))
+		return fmt.Errorf("does not answer: %v%s", err, lastLines(p.Stderr()))
 	}
 	return nil
 }
@@ -173,7 +177,12 @@ func lastLines(s string) string {
 // environment is the browser's: its own folder for everything, and no secret of
 // the engine's.
 func environment(profile string) map[string]string {
-	env := map[string]string{"HOME": profile, "TMPDIR": profile, "XDG_CONFIG_HOME": profile, "XDG_CACHE_HOME": profile,
+	// The browser makes a socket in its temporary folder; a path to one is short.
+	temp := profile
+	if len(temp)+len("/org.chromium.Chromium.XXXXXX/SingletonSocket.") > 100 {
+		temp = os.TempDir()
+	}
+	env := map[string]string{"HOME": profile, "TMPDIR": temp, "XDG_CONFIG_HOME": profile, "XDG_CACHE_HOME": profile,
 		"XDG_RUNTIME_DIR": profile, "LANG": "C.UTF-8", "TZ": "UTC", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
 	for _, k := range []string{"PATH", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "SystemRoot", "LOCALAPPDATA"} {
 		if v, ok := os.LookupEnv(k); ok {
@@ -200,7 +209,7 @@ func attach(ctx context.Context, address string) (*instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("browser at %s: %w", u.Redacted(), err)
 	}
-	in := &instance{local: local.String(), spare: make(chan *tab, 1), pages: map[cdp.BrowserContextID]target.ID{}}
+	in := &instance{local: local.String(), pages: map[cdp.BrowserContextID]target.ID{}}
 	if !local.IsLoopback() {
 		if ips, _ := net.DefaultResolver.LookupIP(ctx, "ip", u.Hostname()); len(ips) > 0 {
 			in.peer = ips[0]
@@ -314,11 +323,7 @@ func (in *instance) stop() error {
 		in.p.Stop()
 	}
 	in.work.Wait()
-	select {
-	case t := <-in.spare:
-		t.dispose()
-	default:
-	}
+	in.ready(context.Background()).dispose()
 	if in.own != nil {
 		in.own.close()
 	}

@@ -16,8 +16,8 @@ const (
 
 // closedRoots hands the page's closed shadow roots to the engine's script, which
 // cannot see them by itself. Roots that cannot be had are left closed.
-func (t *tab) closedRoots(ctx context.Context, elements int) {
-	if elements > maxSearched {
+func (t *tab) closedRoots(ctx context.Context) {
+	if t.elements > maxSearched {
 		return
 	}
 	all, yes := int64(-1), true

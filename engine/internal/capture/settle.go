@@ -3,7 +3,6 @@ package capture
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -49,24 +48,25 @@ func (t *tab) settle(ctx context.Context, first bool) error {
 
 // load waits for the load event.
 func (t *tab) load(ctx context.Context) error {
+	timer := time.NewTimer(time.Until(t.by))
+	defer timer.Stop()
 	for {
 		t.w.mu.Lock()
-		loaded, dead := t.w.loaded, t.w.crashed
+		loaded := t.w.loaded
 		t.w.mu.Unlock()
-		if dead {
-			return errGone
-		}
 		if loaded {
 			t.timersBy = time.Now().Add(timersLimit)
-			t.in.ahead()
 			return nil
 		}
-		if time.Now().After(t.by) {
+		select {
+		case <-t.w.changed:
+		case <-timer.C:
 			t.unsettled("the page had not loaded: %s", list(t.w.underWay(), "its script was still running"))
 			return t.interrupt(ctx)
-		}
-		if err := sleep(ctx, t.s, poll); err != nil {
-			return err
+		case <-t.s.gone:
+			return errGone
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (t *tab) awaited(ctx context.Context) error {
 	}
 	sel, _ := json.Marshal(t.job.WaitFor)
 	for {
-		there, err := call[bool](ctx, t, fmt.Sprintf("has(%s)", sel))
+		there, err := call[bool](ctx, t, 0, fmt.Sprintf("has(%s)", sel))
 		if err != nil {
 			return err
 		}
@@ -137,11 +137,13 @@ func (t *tab) rest(ctx context.Context, limit time.Duration) (state, error) {
 		by = t.by
 	}
 	for {
-		st, err := call[state](ctx, t, fmt.Sprintf("rest(%s, %d)", hide, max(0, time.Until(by).Milliseconds())))
+		ticking := t.ticking(ctx)
+		st, err := call[state](ctx, t, time.Until(by), fmt.Sprintf("rest(%s, %d)", hide, max(0, time.Until(by).Milliseconds())))
+		still := ticking()
 		if err != nil {
 			return st, err
 		}
-		if len(st.Open) == 0 && t.w.quiet() > 0 && !t.ticking(ctx) || time.Now().After(by) {
+		if len(st.Open) == 0 && t.w.quiet() > 0 && !still || time.Now().After(by) {
 			return st, nil
 		}
 		if err := sleep(ctx, t.s, poll); err != nil {
@@ -150,15 +152,21 @@ func (t *tab) rest(ctx context.Context, limit time.Duration) (state, error) {
 	}
 }
 
-// ticking reports whether the page has set timers that are about to fire.
-func (t *tab) ticking(ctx context.Context) bool {
+// ticking asks whether the page has set timers that are about to fire; the answer
+// is there when what it returns is called.
+func (t *tab) ticking(ctx context.Context) func() bool {
 	if time.Now().After(t.timersBy) {
-		return false
+		return func() bool { return false }
 	}
+	ctx, cancel := context.WithDeadline(ctx, t.timersBy)
 	yes := true
-	res, err := do(ctx, t.s, runtime.Evaluate, runtime.EvaluateParams{Expression: fmt.Sprintf("self[%q]?.()", t.key), ReturnByValue: &yes, Timeout: 500})
-	var n float64
-	return err == nil && res.Result != nil && decode(res.Result.Value, &n) && n > 0
+	answer := start(ctx, t.s, runtime.Evaluate, runtime.EvaluateParams{Expression: fmt.Sprintf("self[%q]?.()", t.key), ReturnByValue: &yes})
+	return func() bool {
+		defer cancel()
+		res, err := answer()
+		var n float64
+		return err == nil && res.Result != nil && decode(res.Result.Value, &n) && n > 0
+	}
 }
 
 // scroll shows every part of the page once, for what comes only when it is seen.
@@ -168,7 +176,8 @@ func (t *tab) scroll(ctx context.Context) error {
 		Height, First int
 		Cut           string
 	}
-	a, err := call[answer](ctx, t, fmt.Sprintf("scrollThrough(%d, %d, %d)", high, grown, max(1000, time.Until(t.by).Milliseconds())))
+	takes := max(time.Second, time.Until(t.by))
+	a, err := call[answer](ctx, t, takes, fmt.Sprintf("scrollThrough(%d, %d, %d)", high, grown, takes.Milliseconds()))
 	if err != nil {
 		return err
 	}
@@ -185,47 +194,97 @@ func (t *tab) scroll(ctx context.Context) error {
 	return nil
 }
 
-// take2 is a page's picture at rest.
-type take2 struct {
+// look is a page as it was at one moment.
+type look struct {
 	height   int
 	strips   []strip
 	pictures [][]byte
+	doc      document
 }
 
 // still takes pictures until two in sequence are equal and nothing was asked for
-// meanwhile. What does not come to rest is taken as it is, with what moved.
-func (t *tab) still(ctx context.Context, v eval.Viewport) (take2, error) {
-	var last take2
+// meanwhile. What does not come to rest is taken as it is, with what moved. The
+// document is taken along with the second, unless it is so large that the page would
+// have no time for both.
+func (t *tab) still(ctx context.Context, v eval.Viewport, first bool) (look, error) {
+	var last look
 	for n := 0; ; n++ {
 		st, err := t.rest(ctx, time.Until(t.by))
 		if err != nil {
 			return last, err
 		}
-		now := take2{height: st.Height, strips: t.strips(st.Height, v)}
-		if now.pictures, err = shootAll(ctx, t.s, v.Width, now.strips); err != nil {
+		now := look{height: st.Height, strips: t.strips(st.Height, v)}
+		with := func() error { return nil }
+		if first && n > 0 && t.elements <= maxSearched {
+			with = t.along(ctx, &now)
+		}
+		now.pictures, err = t.shootAll(ctx, v.Width, now.strips)
+		if werr := with(); err == nil {
+			err = werr
+		}
+		if err != nil {
 			return now, err
 		}
-		late := time.Now().After(t.by)
+		done := false
 		if n > 0 {
-			moved := t.moved(ctx, &last, &now)
-			if moved == "" && len(st.Open) == 0 {
-				wait := calm - t.w.quiet()
-				if q := t.w.quiet(); q >= calm || late {
-					t.finish(ctx, st, now, "")
-					return now, nil
-				} else if q > 0 {
-					if err := sleep(ctx, t.s, wait); err != nil {
-						return now, err
-					}
-				}
+			if done, err = t.done(ctx, st, &last, &now); err != nil {
+				return now, err
 			}
-			if late {
-				t.finish(ctx, st, now, moved)
-				return now, nil
-			}
+		}
+		if done {
+			return now, t.rendered(ctx, first, &now)
 		}
 		last = now
 	}
+}
+
+// rendered puts the document into the page, taken now if it was not before.
+func (t *tab) rendered(ctx context.Context, first bool, l *look) error {
+	if !first {
+		return nil
+	}
+	if t.elements > maxSearched {
+		var err error
+		if l.doc, err = t.document(ctx); err != nil {
+			return err
+		}
+	}
+	t.keep(l.doc)
+	return nil
+}
+
+// along takes the document while the pictures are taken: other processes draw them.
+func (t *tab) along(ctx context.Context, l *look) func() error {
+	err := make(chan error, 1)
+	go func() {
+		var derr error
+		l.doc, derr = t.document(ctx)
+		err <- derr
+	}()
+	return func() error { return <-err }
+}
+
+// done reports whether the page is at rest, or its time over, and notes what is not.
+func (t *tab) done(ctx context.Context, st state, last, now *look) (bool, error) {
+	late := time.Now().After(t.by)
+	changes := t.moved(ctx, last, now)
+	if !late && (changes != "" || len(st.Open) > 0) {
+		return false, nil
+	}
+	for !late {
+		q := t.w.quiet()
+		if q >= calm {
+			break
+		}
+		if q == 0 {
+			return false, nil
+		}
+		if err := sleep(ctx, t.s, calm-q); err != nil {
+			return false, err
+		}
+	}
+	t.finish(ctx, st, *now, changes)
+	return true, nil
 }
 
 // strips are the parts that are taken.
@@ -243,7 +302,7 @@ func (t *tab) strips(height int, v eval.Viewport) []strip {
 }
 
 // moved says what two takes do not agree on.
-func (t *tab) moved(ctx context.Context, a, b *take2) string {
+func (t *tab) moved(ctx context.Context, a, b *look) string {
 	if a.height != b.height {
 		return fmt.Sprintf("the page's height changes: %d px, then %d px", a.height, b.height)
 	}
@@ -252,7 +311,7 @@ func (t *tab) moved(ctx context.Context, a, b *take2) string {
 		return ""
 	}
 	mid := r.Min.Add(r.Max).Div(2)
-	name, _ := call[string](ctx, t, fmt.Sprintf("at(%d, %d)", mid.X, mid.Y))
+	name, _ := call[string](ctx, t, 0, fmt.Sprintf("at(%d, %d)", mid.X, mid.Y))
 	if name == "" {
 		name = "unknown"
 	}
@@ -260,7 +319,7 @@ func (t *tab) moved(ctx context.Context, a, b *take2) string {
 }
 
 // finish notes what was not at rest and what lies over the page.
-func (t *tab) finish(ctx context.Context, st state, now take2, moved string) {
+func (t *tab) finish(ctx context.Context, st state, now look, moved string) {
 	if moved != "" {
 		t.unsettled("%s", moved)
 	}
@@ -274,23 +333,14 @@ func (t *tab) finish(ctx context.Context, st state, now take2, moved string) {
 	if now.height > high && !t.job.FirstScreen {
 		t.unsettled("the page is %d px high; it is taken to %d px", now.height, high)
 	}
-	type layer struct {
-		Name, Text string
-		Share      int
-		Consent    bool
-	}
-	layers, err := call[[]layer](ctx, t, "covered()")
-	for _, l := range layers {
-		what := "a layer"
-		if l.Consent {
-			what = "a cookie layer"
-		}
-		t.unsettled("%s covers %d %% of the screen: %s (%q); hide takes it away", what, l.Share, l.Name, l.Text)
-	}
-	if err != nil && !errors.Is(err, errGone) {
-		t.unsettled("layers could not be looked for: %v", err)
-	}
 	t.page.Unsettled = dedupe(t.page.Unsettled)
+}
+
+// layer is what lies over the page.
+type layer struct {
+	Name, Text string
+	Share      int
+	Consent    bool
 }
 
 // list joins the first of many.

@@ -10,6 +10,7 @@ import (
 	"image"
 	"image/png"
 	"math"
+	"time"
 
 	"github.com/chromedp/cdproto/page"
 
@@ -33,28 +34,39 @@ func strips(height int, scale float64, side int) []strip {
 	return list
 }
 
+// shotLimit is how long one strip may take, after the time to come to rest.
+const shotLimit = 10 * time.Second
+
 // shoot takes a strip. It is taken from beyond the viewport: nothing is scrolled
 // and nothing laid out anew, so what is fixed to the window shows once.
-func shoot(ctx context.Context, s *session, width int, st strip) ([]byte, error) {
+func (t *tab) shoot(ctx context.Context, width int, st strip) ([]byte, error) {
 	yes := true
-	res, err := do(ctx, s, page.CaptureScreenshot, page.CaptureScreenshotParams{
-		Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &yes, OptimizeForSpeed: &yes,
-		Clip: &page.Viewport{X: 0, Y: float64(st.y), Width: float64(width), Height: float64(st.height), Scale: 1},
+	res, err := limited(ctx, t, shotLimit, func(ctx context.Context) (page.CaptureScreenshotResult, error) {
+		return do(ctx, t.s, page.CaptureScreenshot, page.CaptureScreenshotParams{
+			Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &yes, OptimizeForSpeed: &yes,
+			Clip: &page.Viewport{X: 0, Y: float64(st.y), Width: float64(width), Height: float64(st.height), Scale: 1},
+		})
 	})
-	if err != nil {
-		return nil, err
+	if err == nil && len(res.Data) == 0 {
+		err = errors.New("the browser gave an empty picture")
 	}
-	if len(res.Data) == 0 {
-		return nil, errors.New("the browser gave an empty picture")
-	}
-	return res.Data, nil
+	return res.Data, err
 }
 
-// shootAll takes every strip.
-func shootAll(ctx context.Context, s *session, width int, list []strip) ([][]byte, error) {
+// shootAll takes every strip. A script of the page that does not let it is stopped,
+// once.
+func (t *tab) shootAll(ctx context.Context, width int, list []strip) ([][]byte, error) {
 	out := make([][]byte, 0, len(list))
-	for _, st := range list {
-		b, err := shoot(ctx, s, width, st)
+	stopped := false
+	for len(out) < len(list) {
+		b, err := t.shoot(ctx, width, list[len(out)])
+		if errors.Is(err, errBusy) && !stopped {
+			if err := t.interrupt(ctx); err != nil {
+				return out, err
+			}
+			stopped = true
+			continue
+		}
 		if err != nil {
 			return out, err
 		}

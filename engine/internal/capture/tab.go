@@ -3,6 +3,7 @@ package capture
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"strings"
 	"time"
 
@@ -20,13 +21,8 @@ import (
 // tab returns an empty page in a fresh context: the one that was made ahead, or a
 // new one. The caller must dispose it.
 func (in *instance) tab(ctx context.Context) (*tab, error) {
-	select {
-	case t := <-in.spare:
-		if t.s.live() {
-			return t, nil
-		}
-		t.dispose()
-	default:
+	if t := in.ready(ctx); t != nil {
+		return t, nil
 	}
 	t := &tab{in: in}
 	if err := t.open(ctx); err != nil {
@@ -36,31 +32,67 @@ func (in *instance) tab(ctx context.Context) (*tab, error) {
 	return t, nil
 }
 
-// ahead makes the next page's tab while this one is being looked at: a context
-// takes as long to make as a page to draw.
+// ready returns the tab that was made ahead, if there is one. One that is being made
+// is waited for, by one page.
+func (in *instance) ready(ctx context.Context) *tab {
+	in.mu.Lock()
+	making := in.making
+	in.making = nil
+	in.mu.Unlock()
+	if making == nil {
+		return nil
+	}
+	select {
+	case t := <-making:
+		if t != nil && !t.s.live() {
+			t.dispose()
+			return nil
+		}
+		return t
+	case <-ctx.Done():
+		go func() { (<-making).dispose() }()
+		return nil
+	}
+}
+
+// ahead makes the next page's tab: a context takes as long to make as a page to
+// draw.
 func (in *instance) ahead() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.making || in.ending || len(in.spare) > 0 {
+	if in.making != nil || in.ending {
 		return
 	}
-	in.making = true
+	made := make(chan *tab, 1)
+	in.making = made
 	in.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 		defer cancel()
 		t := &tab{in: in}
 		err := t.open(ctx)
-		in.mu.Lock()
-		in.making = false
-		keep := err == nil && !in.ending
-		if keep {
-			in.spare <- t
+		if err == nil {
+			err = t.warm(ctx)
 		}
-		in.mu.Unlock()
-		if !keep {
+		if err != nil {
 			t.dispose()
+			t = nil
 		}
+		made <- t
 	})
+}
+
+// warm lets the renderer lay out and draw something, so that its fonts and its way to
+// the screen are there when the page comes.
+func (t *tab) warm(ctx context.Context) error {
+	for _, body := range []string{"<h1>A</h1><p>a <a href=#>b</a> <button>c</button> <input>", ""} {
+		if _, err := do(ctx, t.s, runtime.Evaluate, runtime.EvaluateParams{Expression: fmt.Sprintf("document.body.innerHTML = %q; 0", body)}); err != nil {
+			return err
+		}
+		if _, err := t.shoot(ctx, 1280, strip{height: 1600}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // open makes the context and its page. The commands that prepare it are sent

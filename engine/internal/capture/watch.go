@@ -35,12 +35,13 @@ type watch struct {
 	proxy *proxy
 	frame cdp.FrameID // the page's own
 
+	changed chan struct{} // told when the page has loaded
+
 	mu       sync.Mutex
 	allow    allow
 	open     map[network.RequestID]*request
 	last     time.Time // when a request began or ended
 	loaded   bool
-	crashed  bool
 	requests int
 	bytes    int64
 	status   int
@@ -58,10 +59,11 @@ type request struct {
 	kind        network.ResourceType
 	loader      cdp.LoaderID
 	streams     bool // may stay open as long as the page does
+	status      int  // as it came over the wire
 }
 
 func newWatch(p *proxy) *watch {
-	return &watch{proxy: p, open: map[network.RequestID]*request{}, last: time.Now()}
+	return &watch{proxy: p, changed: make(chan struct{}, 1), open: map[network.RequestID]*request{}, last: time.Now()}
 }
 
 // let says what the page may reach.
@@ -80,6 +82,8 @@ func (w *watch) event(method string, params []byte) {
 		w.sent(params)
 	case network.ResponseReceived.Method:
 		w.received(params)
+	case network.ResponseReceivedExtraInfo.Method:
+		w.answered(params)
 	case network.LoadingFinished.Method:
 		w.finished(params)
 	case network.LoadingFailed.Method:
@@ -96,10 +100,13 @@ func (w *watch) event(method string, params []byte) {
 		w.navigated(params)
 	case page.LoadEventFired.Method:
 		w.loaded = true
+		select {
+		case w.changed <- struct{}{}:
+		default:
+		}
 	case page.JavascriptDialogOpening.Method:
 		w.dialog(params)
 	case inspector.TargetCrashed.Method:
-		w.crashed = true
 		w.s.end()
 	}
 }
@@ -111,6 +118,9 @@ func (w *watch) sent(params []byte) {
 	}
 	if strings.HasPrefix(ev.Request.URL, "data:") || strings.HasPrefix(ev.Request.URL, "blob:") {
 		return
+	}
+	if u, err := url.Parse(ev.Request.URL); ev.Type == network.ResourceTypeOther && err == nil && u.Path == "/favicon.ico" {
+		return // the browser asks for it, not the page
 	}
 	if r := ev.RedirectResponse; r != nil {
 		w.bytes += int64(r.EncodedDataLength)
@@ -127,6 +137,14 @@ func (w *watch) sent(params []byte) {
 	}
 }
 
+// answered notes the status of an answer that the page may not get to see.
+func (w *watch) answered(params []byte) {
+	var ev network.EventResponseReceivedExtraInfo
+	if decode(params, &ev) && w.open[ev.RequestID] != nil {
+		w.open[ev.RequestID].status = int(ev.StatusCode)
+	}
+}
+
 func (w *watch) received(params []byte) {
 	var ev network.EventResponseReceived
 	if !decode(params, &ev) || ev.Response == nil || strings.HasPrefix(ev.Response.URL, "data:") || strings.HasPrefix(ev.Response.URL, "blob:") {
@@ -134,9 +152,11 @@ func (w *watch) received(params []byte) {
 	}
 	status := int(ev.Response.Status)
 	f := eval.FailedRequest{URL: cut(ev.Response.URL), Method: "GET", Kind: kindOf(ev.Type), Status: status}
-	if r := w.open[ev.RequestID]; r != nil {
-		f.Method = r.method
+	r := w.open[ev.RequestID]
+	if r == nil {
+		return
 	}
+	f.Method = r.method
 	why, broken := w.proxy.why(ev.Response.URL)
 	switch {
 	case status == 403 && !w.allow.url(ev.Response.URL):
@@ -181,10 +201,13 @@ func (w *watch) lost(params []byte) {
 	}
 	delete(w.open, ev.RequestID)
 	w.last = time.Now()
-	if ev.Canceled && ev.BlockedReason == "" {
+	if ev.Canceled && ev.BlockedReason == "" && r.status < 400 {
 		return // the page itself gave it up
 	}
 	f := eval.FailedRequest{URL: r.url, Method: r.method, Kind: kindOf(r.kind), Error: ev.ErrorText}
+	if r.status >= 400 {
+		f.Status, f.Error = r.status, ""
+	}
 	if ev.BlockedReason != "" {
 		f.Error = strings.TrimSpace(f.Error + " (" + string(ev.BlockedReason) + ")")
 	}
@@ -192,7 +215,7 @@ func (w *watch) lost(params []byte) {
 		f.Error = strings.TrimSpace(f.Error + " (" + string(ev.CorsErrorStatus.CorsError) + ")")
 	}
 	if u, err := url.Parse(r.url); err == nil && u.Host != "" && !w.allow.url(r.url) {
-		f.Blocked, f.Error = true, blocked
+		f.Blocked, f.Error, f.Status = true, blocked, 0
 	}
 	w.fail(f)
 }
@@ -320,7 +343,10 @@ func (w *watch) logged(params []byte) {
 		return
 	}
 	if l := ev.Entry.Level; l == log.EntryLevelError || l == log.EntryLevelWarning {
-		w.say(eval.ConsoleMessage{Level: string(l), Text: ev.Entry.Text, URL: ev.Entry.URL, Line: int(ev.Entry.LineNumber)})
+		m := eval.ConsoleMessage{Level: string(l), Text: cut(ev.Entry.Text), URL: cut(ev.Entry.URL), Line: int(ev.Entry.LineNumber)}
+		if !slices.Contains(w.console, m) {
+			w.say(m)
+		}
 	}
 }
 

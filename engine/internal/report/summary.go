@@ -258,12 +258,24 @@ func (p *printer) findings(list []eval.FindingCount) {
 			p.line("  %s", p.st.paint(dim, fmt.Sprintf("… %d more in summary.json", len(list)-i)))
 			return
 		}
-		label := fmt.Sprintf("%s %s ×%d", pad(string(f.Severity), 8), f.Kind, f.Count)
-		if f.Tool != "" {
-			label += " " + Line(f.Tool, 40)
+		label := fmt.Sprintf("%s %s %s", pad(string(f.Severity), 8), f.Kind, found(f))
+		if about := strings.TrimSpace(f.Tool + " " + f.Action); about != "" {
+			label += " " + Line(about, 50)
 		}
 		p.line("  %s  %s", label, p.st.paint(dim, Line(f.Text, max(20, p.st.room(6+len(label))))))
 	}
+}
+
+// found is how often a finding was made; what cites nothing that exists is told
+// apart.
+func found(f eval.FindingCount) string {
+	switch {
+	case f.Unverified == 0:
+		return fmt.Sprintf("×%d", f.Count)
+	case f.Count == 0:
+		return fmt.Sprintf("(unverified ×%d)", f.Unverified)
+	}
+	return fmt.Sprintf("×%d (unverified ×%d)", f.Count, f.Unverified)
 }
 
 func (p *printer) foot(s *eval.Summary) {

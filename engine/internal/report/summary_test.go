@@ -72,6 +72,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+<<<<<<< HEAD
 // Whatever the width, a line is cut between whole characters, and what a host made
 // of half a surrogate pair is not shown.
 func TestLineCutsWholeCharacters(t *testing.T) {
@@ -114,5 +115,41 @@ func TestCost(t *testing.T) {
 		if got := Cost(tt.usage); got != tt.want {
 			t.Errorf("Cost(%+v) = %q; want %q", tt.usage, got, tt.want)
 		}
+=======
+// A passed trial's findings are shown, and those that cite nothing are marked.
+func TestFindings(t *testing.T) {
+	s, _ := problemSummary("x")
+	s.Arms[0].Trials, s.Trials = eval.Tally{Total: 1, Passed: 1}, eval.Tally{Total: 1, Passed: 1}
+	s.Findings = []eval.FindingCount{
+		{Kind: "tool_error", Tool: "cms/data", Action: "create_field", Severity: eval.SeverityMajor, Text: "A call failed", Count: 2, Unverified: 1},
+		{Kind: "slow", Severity: eval.SeverityMinor, Text: "A call was slow", Count: 1},
+		{Kind: "other", Severity: eval.SeverityMajor, Text: "The button overlaps", Unverified: 3},
+	}
+	var b strings.Builder
+	Terminal(&b, s, nil, Style{})
+	const want = "findings\n" +
+		"  major    tool_error ×2 (unverified ×1) cms/data create_field  A call failed\n" +
+		"  minor    slow ×1  A call was slow\n" +
+		"  major    other (unverified ×3)  The button overlaps\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("got\n%s\nwant in it\n%s", b.String(), want)
+	}
+}
+
+func TestTrialFindings(t *testing.T) {
+	r := &eval.Record{ID: "s.base.h.r1", Status: eval.StatusPassed, Findings: []eval.Finding{
+		{Kind: "silent_change", Tool: "cms/styles_create", Severity: eval.SeverityMinor, Text: "The name was changed silently", Suggestion: "Say so.",
+			Evidence: []eval.Evidence{{Step: "s3"}, {Pointer: "/styles/1"}}},
+		{Kind: "other", Severity: eval.SeverityMajor, Text: "It overlaps", Evidence: []eval.Evidence{{Step: "s99"}}, Unverified: true},
+	}}
+	var b strings.Builder
+	Trial(&b, r, nil, Style{})
+	const want = "findings\n" +
+		"  minor    silent_change cms/styles_create The name was changed silently (s3, /styles/1)\n" +
+		"           Say so.\n" +
+		"  major    other (unverified) It overlaps (s99)\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("got\n%s\nwant in it\n%s", b.String(), want)
+>>>>>>> i4
 	}
 }

@@ -210,7 +210,12 @@ func (p *printer) trialFindings(list []eval.Finding) {
 	p.line("")
 	p.line("%s", p.st.paint(bold, "findings"))
 	for _, f := range list {
-		p.line("  %s %s %s", pad(string(f.Severity), 8), Line(f.Kind+" "+f.Tool, 50), p.st.paint(dim, Line(f.Text+evidence(f.Evidence), max(20, p.st.width()-40))))
+		cites := evidence(f.Evidence)
+		label := Line(strings.TrimSpace(f.Kind+" "+f.Tool+" "+f.Action), 60)
+		if f.Unverified {
+			label += " (unverified)"
+		}
+		p.line("  %s %s %s", pad(string(f.Severity), 8), label, p.st.paint(dim, Line(f.Text, max(20, p.st.width()-40-len(cites)))+cites))
 		if f.Suggestion != "" {
 			p.line("           %s", Line(f.Suggestion, p.st.width()-12))
 		}

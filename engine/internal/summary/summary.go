@@ -31,7 +31,7 @@ type Fold struct {
 	rescored int
 }
 
-type findingKey struct{ kind, tool, text string }
+type findingKey struct{ kind, tool, action, gist string }
 
 type arm struct {
 	tally  eval.Tally
@@ -213,23 +213,43 @@ func addUsage(sum *eval.Usage, u eval.Usage) {
 	}
 }
 
+// addFindings counts findings by fingerprint. One that cites what does not exist is
+// kept and does not count.
 func (f *Fold) addFindings(r *eval.Record) {
 	for _, fd := range r.Findings {
-		key := findingKey{fd.Kind, fd.Tool, fd.Text}
-		c := f.findings[key]
-		if c == nil {
-			if f.findings == nil {
-				f.findings = map[findingKey]*eval.FindingCount{}
+		c := f.finding(fd)
+		if fd.Unverified {
+			c.Unverified++
+		} else {
+			c.Count++
+			if c.Count == 1 || rank(fd.Severity) < rank(c.Severity) {
+				c.Severity = fd.Severity
 			}
-			c = &eval.FindingCount{Kind: fd.Kind, Tool: fd.Tool, Severity: fd.Severity, Text: fd.Text}
-			f.findings[key] = c
-			f.found = append(f.found, key)
 		}
-		c.Count++
-		if len(c.Trials) < maxTrials {
+		if len(c.Trials) < maxTrials && !slices.Contains(c.Trials, r.ID) {
 			c.Trials = append(c.Trials, r.ID)
 		}
 	}
+}
+
+func (f *Fold) finding(fd eval.Finding) *eval.FindingCount {
+	key := findingKey{fd.Kind, fd.Tool, fd.Action, fd.Fingerprint}
+	if fd.Fingerprint == "" {
+		key.gist = fd.Text
+	}
+	c := f.findings[key]
+	if c == nil {
+		if f.findings == nil {
+			f.findings = map[findingKey]*eval.FindingCount{}
+		}
+		c = &eval.FindingCount{
+			Kind: fd.Kind, Tool: fd.Tool, Action: fd.Action, Severity: fd.Severity,
+			Text: fd.Text, Suggestion: fd.Suggestion, Fingerprint: fd.Fingerprint,
+		}
+		f.findings[key] = c
+		f.found = append(f.found, key)
+	}
+	return c
 }
 
 // Summary returns the fold so far of the run. The run is complete when every
@@ -259,7 +279,7 @@ func (f *Fold) Summary(run *eval.Run, finished time.Time, interrupted bool) *eva
 		s.Findings = append(s.Findings, *f.findings[key])
 	}
 	slices.SortStableFunc(s.Findings, func(a, b eval.FindingCount) int {
-		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(b.Count, a.Count))
+		return cmp.Or(cmp.Compare(min(b.Count, 1), min(a.Count, 1)), cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(b.Count, a.Count))
 	})
 	return s
 }

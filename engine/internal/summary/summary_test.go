@@ -133,3 +133,22 @@ func TestFoldFindings(t *testing.T) {
 		t.Errorf("findings: %s", d)
 	}
 }
+
+// Findings of one fingerprint are one, with the most urgent severity; those that
+// cite nothing are kept, told apart, and come last.
+func TestFoldFindingsByFingerprint(t *testing.T) {
+	a, b := record(1, eval.StatusPassed), record(2, eval.StatusPassed)
+	f := eval.Finding{Kind: "slow", Tool: "s/t", Action: "a", Severity: eval.SeverityMinor, Text: "31 s", Suggestion: "Be quick.", Fingerprint: "f1"}
+	g := f
+	g.Text, g.Severity = "45 s", eval.SeverityMajor
+	made := eval.Finding{Kind: "other", Severity: eval.SeverityCritical, Text: "x", Fingerprint: "f2", Unverified: true}
+	a.Findings, b.Findings = []eval.Finding{made, f}, []eval.Finding{g, made}
+	got := fold(t, a, b).Findings
+	want := []eval.FindingCount{
+		{Kind: "slow", Tool: "s/t", Action: "a", Severity: eval.SeverityMajor, Text: "31 s", Suggestion: "Be quick.", Count: 2, Trials: []string{"a.base.h.r1", "a.base.h.r2"}, Fingerprint: "f1"},
+		{Kind: "other", Severity: eval.SeverityCritical, Text: "x", Unverified: 2, Trials: []string{"a.base.h.r1", "a.base.h.r2"}, Fingerprint: "f2"},
+	}
+	if d := cmp.Diff(got, want); d != "" {
+		t.Errorf("findings: %s", d)
+	}
+}

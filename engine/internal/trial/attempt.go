@@ -314,9 +314,7 @@ func (a *attempt) record() *eval.Record {
 		ToolsDigest: a.digest, Isolation: a.isolated, Versions: a.versions(),
 		Attempts: append(slices.Clip(a.past), a.summary()), Pages: a.pages,
 	}
-	for i := range rec.Findings {
-		rec.Findings[i].Fingerprint = fingerprint(rec.Findings[i])
-	}
+	rec.Findings = settle(rec.Findings, a.steps)
 	return rec
 }
 

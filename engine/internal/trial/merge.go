@@ -2,8 +2,6 @@ package trial
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -266,17 +264,4 @@ func counts(steps []eval.Step) eval.Counts {
 		}
 	}
 	return n
-}
-
-// fingerprint is the same for the same finding in other trials and runs: of
-// kind, tool and text without its numbers and case.
-func fingerprint(f eval.Finding) string {
-	text := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return -1
-		}
-		return r
-	}, strings.ToLower(f.Text))
-	sum := sha256.Sum256([]byte(f.Kind + "\x00" + f.Tool + "\x00" + strings.Join(strings.Fields(text), " ")))
-	return hex.EncodeToString(sum[:6])
 }

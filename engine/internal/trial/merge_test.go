@@ -164,15 +164,6 @@ func TestMergeUnfinished(t *testing.T) {
 	}
 }
 
-func TestFingerprint(t *testing.T) {
-	a := eval.Finding{Kind: "verbose", Tool: "t", Text: "The answer has 71000 bytes"}
-	b := eval.Finding{Kind: "verbose", Tool: "t", Text: "the answer has  93 bytes"}
-	c := eval.Finding{Kind: "verbose", Tool: "u", Text: a.Text}
-	if fingerprint(a) != fingerprint(b) || fingerprint(a) == fingerprint(c) || len(fingerprint(a)) != 12 {
-		t.Errorf("fingerprints %s %s %s", fingerprint(a), fingerprint(b), fingerprint(c))
-	}
-}
-
 // A cut result leaves the call's arguments whole, and the other way round: a
 // replay goes by that.
 func TestMergeKeepsWhatIsCutApart(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 //	error ID TEXT                  one that is marked as an error
 //	raw ID JSON                    a result as it is
 //
-// and may end in "| turn=2 parent=k1 unconfirmed unreported cut bytes=9". The
+// and may end in "| turn=2 parent=k1 unconfirmed unreported cut bytes=9 ms=5". The
 // turn, once given, holds for the lines that follow.
 func Steps(script string) []eval.Step {
 	var steps []eval.Step
@@ -87,6 +87,9 @@ func set(s *eval.Step, flag string, turn *int) {
 		*turn = n
 	case "parent":
 		s.Parent = value
+	case "ms":
+		ms := float64(n)
+		s.DurationMS = &ms
 	case "bytes":
 		s.Bytes = int64(n)
 	case "unconfirmed", "unreported", "confirmed":
