@@ -43,13 +43,26 @@ func unknown(err error) error {
 	if errors.Is(err, launch.ErrUnknown) {
 		return fmt.Errorf("%w: %w", story.ErrUnknown, err)
 	}
+	return pinned(err)
+}
+
+// pinned marks an error that is about a digest as the suite language does. Its text
+// stays.
+func pinned(err error) error {
+	if errors.Is(err, launch.ErrDigest) || errors.Is(err, wasm.ErrDigest) {
+		return digestError{err}
+	}
 	return err
 }
+
+type digestError struct{ error }
+
+func (e digestError) Unwrap() []error { return []error{story.ErrDigest, e.error} }
 
 func (c catalog) Module(ctx context.Context, cfg *eval.ModuleConfig, name string) (*eval.Manifest, error) {
 	m, err := c.e.module(ctx, cfg, name)
 	if err != nil {
-		return nil, err
+		return nil, pinned(err)
 	}
 	return m.Manifest(), nil
 }

@@ -19,6 +19,12 @@ import (
 // TestMain makes the test binary a host plugin where it is started as one.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
+	case "evalengine-host-first", "evalengine-host-second", "evalengine-host-both", "evalengine-host-neither":
+		serveVersions(strings.TrimPrefix(filepath.Base(os.Args[0]), "evalengine-host-"))
+		return
+	case "evalengine-host-hostile":
+		serveHostile()
+		return
 	case "evalengine-host-spender":
 		host.Serve(spender{})
 		return

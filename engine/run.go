@@ -249,7 +249,10 @@ func (r *run) ready() {
 		Suite: r.s, Ledger: r.ledger, Plugins: r.e.pool, Hub: r.hub, Modules: r.modules, Secrets: r.secrets,
 		Environ: r.e.o.Environ, Temp: r.temp.Path, Versions: r.versions(), Logger: r.e.o.Logger,
 		Observe: r.o.Observe, Bodies: r.o.Bodies,
-		Hidden: r.hidden(), Readable: []string{r.e.o.Executable},
+		Hidden: r.hidden(), Readable: []string{r.e.o.Executable}, Models: r.models,
+	}
+	if r.browser != nil {
+		r.runner.Pages = r.browser
 	}
 	if r.o.Started != nil {
 		r.o.Started(r.info, r.ledger.Dir())

@@ -27,17 +27,22 @@ type checkup struct {
 
 func (a *app) doctorCommand() *cobra.Command {
 	sweep := false
+	f := &suiteFlags{}
 	cmd := &cobra.Command{
-		Use:   "doctor",
+		Use:   "doctor [SUITE...]",
 		Short: "Say what is installed, what is missing, and how to get it",
 		Long: `Say which hosts, plugins, scorer modules, keys and browsers are there, with their
-versions, and for what is missing the command that installs it. Nothing is changed
-unless --sweep is given: then the temporary folders and processes that killed runs
+versions, and for what is missing the command that installs it. With a suite it says
+so of what the suite needs, and where something of that is missing the exit code is 2.
+Nothing is changed unless --sweep is given: then the temporary folders and processes that killed runs
 left are removed. Every run does that before it begins.`,
-		Example: "  evalengine doctor",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list := a.checkups(cmd.Context())
+		Example: "  evalengine doctor\n  evalengine doctor suite.hcl",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := a.examine(cmd, f, args)
+			if err != nil {
+				return err
+			}
 			if sweep {
 				found, err := a.sweep()
 				if err != nil {
@@ -46,12 +51,17 @@ left are removed. Every run does that before it begins.`,
 				list = append(list, found...)
 			}
 			if a.json {
-				return a.writeJSON(list)
+				err = a.writeJSON(list)
+			} else {
+				a.showCheckups(list)
 			}
-			a.showCheckups(list)
-			return nil
+			if err == nil && len(args) > 0 {
+				err = lacking(list)
+			}
+			return err
 		},
 	}
+	f.add(cmd)
 	cmd.Flags().BoolVar(&sweep, "sweep", false, "remove what killed runs left")
 	return cmd
 }
@@ -73,25 +83,16 @@ func (a *app) sweep() ([]checkup, error) {
 }
 
 func (a *app) checkups(ctx context.Context) []checkup {
-	list := []checkup{{Group: "engine", Name: "evalengine", OK: true, Version: version(), Detail: a.exe}}
-	list = append(list, a.moduleCheckup())
-	plugins := a.describePlugins(ctx)
+	list := []checkup{a.engineCheckup(), a.moduleCheckup()}
+	plugins := a.describePlugins(ctx, nil)
 	if len(plugins) == 0 {
 		list = append(list, checkup{Group: "plugins", Name: "plugins", Detail: "none found beside the binary, in .evalengine/plugins or in EVALENGINE_PLUGIN_PATH", Install: "make build"})
 	}
 	keys := map[string]bool{}
 	for _, p := range plugins {
-		c := checkup{Group: "plugins", Name: p.Kind + " " + p.Name, OK: p.Error == "", Version: p.Version, Detail: p.Error}
-		list = append(list, c)
+		list = append(list, pluginCheckups(p)...)
 		if p.Description == nil {
 			continue
-		}
-		for _, n := range p.Description.Needs {
-			need := checkup{Group: "programs", Name: n.Name, OK: n.Version != "", Version: n.Version, Detail: n.Path}
-			if !need.OK {
-				need.Detail, need.Install = "needed by "+p.Kind+" "+p.Name, n.Install
-			}
-			list = append(list, need)
 		}
 		if m := p.Description.Model; m != nil && m.KeyEnv != "" && !keys[m.KeyEnv] {
 			keys[m.KeyEnv] = true
@@ -99,6 +100,30 @@ func (a *app) checkups(ctx context.Context) []checkup {
 		}
 	}
 	list = append(list, browser(ctx), program(ctx, "git", "--version", "apt-get install git"), program(ctx, "node", "--version", "apt-get install nodejs npm"))
+	return grouped(list)
+}
+
+func (a *app) engineCheckup() checkup {
+	return checkup{Group: "engine", Name: "evalengine", OK: true, Version: version(), Detail: a.exe}
+}
+
+// pluginCheckups are a plugin and the programs that it needs.
+func pluginCheckups(p pluginInfo) []checkup {
+	list := []checkup{{Group: "plugins", Name: p.Kind + " " + p.Name, OK: p.Error == "", Version: p.Version, Detail: p.Error}}
+	if p.Description == nil {
+		return list
+	}
+	for _, n := range p.Description.Needs {
+		need := checkup{Group: "programs", Name: n.Name, OK: n.Version != "", Version: n.Version, Detail: n.Path}
+		if !need.OK {
+			need.Detail, need.Install = "needed by "+p.Kind+" "+p.Name, n.Install
+		}
+		list = append(list, need)
+	}
+	return list
+}
+
+func grouped(list []checkup) []checkup {
 	order := []string{"engine", "plugins", "programs", "keys"}
 	slices.SortStableFunc(list, func(a, b checkup) int { return slices.Index(order, a.Group) - slices.Index(order, b.Group) })
 	return list

@@ -19,8 +19,16 @@ type pluginInfo struct {
 	Path        string            `json:"path"`
 	Version     string            `json:"version,omitempty"`
 	SHA256      string            `json:"sha256,omitempty"`
+	Protocol    int               `json:"protocol,omitempty"`
 	Error       string            `json:"error,omitempty"`
 	Description *eval.Description `json:"description,omitempty"`
+}
+
+func (p pluginInfo) protocol() string {
+	if p.Protocol == 0 {
+		return ""
+	}
+	return fmt.Sprintf("protocol %d", p.Protocol)
 }
 
 func (a *app) pluginCommand() *cobra.Command {
@@ -29,12 +37,12 @@ func (a *app) pluginCommand() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "List plugins with their versions and where they were found", Example: "  evalengine plugin list --json", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list := a.describePlugins(cmd.Context())
+			list := a.describePlugins(cmd.Context(), nil)
 			if a.json {
 				return a.writeJSON(list)
 			}
 			for _, p := range list {
-				fmt.Fprintf(a.out, "%-12s %-14s %-10s %s %s\n", p.Kind, p.Name, p.Version, relative(p.Path), p.Error)
+				fmt.Fprintf(a.out, "%-12s %-14s %-10s %-11s %s %s\n", p.Kind, p.Name, p.Version, p.protocol(), relative(p.Path), p.Error)
 			}
 			return nil
 		},
@@ -42,14 +50,15 @@ func (a *app) pluginCommand() *cobra.Command {
 	return cmd
 }
 
-// describePlugins starts every plugin that can be found and asks what it is.
-func (a *app) describePlugins(ctx context.Context) []pluginInfo {
+// describePlugins starts every plugin that can be found and is wanted, and asks what
+// it is; nil wants all.
+func (a *app) describePlugins(ctx context.Context, want func(kind, name string) bool) []pluginInfo {
 	finder := a.finder()
 	pool := launch.New(launch.Options{Finder: finder, Logger: a.logger(), Environ: a.environment})
 	defer pool.Close()
 	list := []pluginInfo{}
 	for _, b := range finder.List() {
-		if b.ShadowedBy != "" {
+		if b.ShadowedBy != "" || want != nil && !want(b.Kind, b.Name) {
 			continue
 		}
 		info := pluginInfo{Kind: b.Kind, Name: b.Name, Path: b.Path}
@@ -64,7 +73,8 @@ func (a *app) describePlugins(ctx context.Context) []pluginInfo {
 			}
 		} else {
 			info.Description, info.Version = &desc, desc.Version
-			info.SHA256 = pool.Component(b.Kind, b.Name).SHA256
+			c := pool.Component(b.Kind, b.Name)
+			info.SHA256, info.Protocol = c.SHA256, c.Protocol
 		}
 		list = append(list, info)
 	}

@@ -55,22 +55,31 @@ func (d *driver) Describe(ctx context.Context) (eval.Description, error) {
 
 // Start implements [eval.Host].
 func (d *driver) Start(ctx context.Context, spec eval.SessionSpec) (eval.Session, error) {
-	cfg, err := readConfig(spec)
+	s, tell, err := d.open(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
+	return tell(s), nil
+}
+
+// open starts the program for a session, whose turns tell says more of.
+func (d *driver) open(ctx context.Context, spec eval.SessionSpec) (*session, agentproc.Tell, error) {
+	cfg, err := readConfig(spec)
+	if err != nil {
+		return nil, nil, err
+	}
 	l, err := prepare(spec, cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	tell := agentproc.Isolate(&l.command, spec)
 	// The process ends with ctx by way of the session, which first asks for the
 	// counts of what was consumed.
 	proc, err := agentproc.Start(context.WithoutCancel(ctx), l.command)
 	if err != nil {
-		return nil, startFault(l.command.Path, err)
+		return nil, nil, startFault(l.command.Path, err)
 	}
-	return tell(newSession(ctx, proc, l, cfg)), nil
+	return newSession(ctx, proc, l, cfg), tell, nil
 }
 
 // startFault says why the program could not be started.

@@ -41,6 +41,17 @@ func start(t *testing.T, ctx context.Context, s eval.SessionSpec) eval.Session {
 	return sess
 }
 
+// open is start for a test that sets what no block can.
+func open(t *testing.T, s eval.SessionSpec) *session {
+	t.Helper()
+	sess, _, err := (&driver{}).open(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sess.Close() })
+	return sess
+}
+
 func TestTurns(t *testing.T) {
 	s := fakeSpec(t, "answers", nil)
 	sess := start(t, t.Context(), s)
@@ -128,8 +139,8 @@ func TestSessionFiles(t *testing.T) {
 
 // A silence that lasts to the end is noted too.
 func TestSilenceToTheEnd(t *testing.T) {
-	sess := start(t, t.Context(), fakeSpec(t, "hangs", nil))
-	sess.(*session).quiet = 200 * time.Millisecond
+	sess := open(t, fakeSpec(t, "hangs", nil))
+	sess.quiet = 200 * time.Millisecond
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	var tr transcript
@@ -141,8 +152,8 @@ func TestSilenceToTheEnd(t *testing.T) {
 
 // Silence ends nothing; a long one is noted.
 func TestSilence(t *testing.T) {
-	sess := start(t, t.Context(), fakeSpec(t, "is silent", nil))
-	sess.(*session).quiet = 250 * time.Millisecond
+	sess := open(t, fakeSpec(t, "is silent", nil))
+	sess.quiet = 250 * time.Millisecond
 	var tr transcript
 	r, err := sess.Turn(t.Context(), "go", tr.emit)
 	if got := verdict(r, err); got != "completed" || tr.short() != "message" {

@@ -54,14 +54,23 @@ func (d *driver) Describe(ctx context.Context) (eval.Description, error) {
 
 // Start implements [eval.Host].
 func (d *driver) Start(ctx context.Context, spec eval.SessionSpec) (eval.Session, error) {
-	cfg, err := readConfig(spec)
+	s, tell, err := d.open(ctx, spec)
 	if err != nil {
 		return nil, err
+	}
+	return tell(s), nil
+}
+
+// open makes a session, whose turns tell says more of.
+func (d *driver) open(ctx context.Context, spec eval.SessionSpec) (*session, agentproc.Tell, error) {
+	cfg, err := readConfig(spec)
+	if err != nil {
+		return nil, nil, err
 	}
 	l, err := prepare(spec, cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	tell := agentproc.Isolate(&l.command, spec)
-	return tell(newSession(ctx, l, cfg)), nil
+	return newSession(ctx, l, cfg), tell, nil
 }

@@ -46,6 +46,17 @@ func start(t *testing.T, ctx context.Context, s eval.SessionSpec) eval.Session {
 	return sess
 }
 
+// open is start for a test that sets what no block can.
+func open(t *testing.T, s eval.SessionSpec) *session {
+	t.Helper()
+	sess, _, err := (&driver{}).open(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sess.Close() })
+	return sess
+}
+
 func TestTurns(t *testing.T) {
 	s := fakeSpec(t, "answers", nil)
 	sess := start(t, t.Context(), s)
@@ -107,8 +118,8 @@ func TestEnds(t *testing.T) {
 
 // Silence ends nothing; a long one is noted.
 func TestSilence(t *testing.T) {
-	sess := start(t, t.Context(), fakeSpec(t, "is silent", nil))
-	sess.(*session).quiet = 250 * time.Millisecond
+	sess := open(t, fakeSpec(t, "is silent", nil))
+	sess.quiet = 250 * time.Millisecond
 	var tr transcript
 	r, err := sess.Turn(t.Context(), "go", tr.emit)
 	if got := verdict(r, err); got != "completed" || tr.short() != "message" {
@@ -122,8 +133,8 @@ func TestSilence(t *testing.T) {
 // A program that goes on after it has said that the turn is over is stopped, and
 // the turn counts.
 func TestEndedAndStays(t *testing.T) {
-	sess := start(t, t.Context(), fakeSpec(t, "stays", nil))
-	sess.(*session).exit = 50 * time.Millisecond
+	sess := open(t, fakeSpec(t, "stays", nil))
+	sess.exit = 50 * time.Millisecond
 	var tr transcript
 	r, err := sess.Turn(t.Context(), "go", tr.emit)
 	if got := verdict(r, err); got != "completed" || r.Answer != "go" || r.Usage.LowerBound {

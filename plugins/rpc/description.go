@@ -45,8 +45,9 @@ func attributeToProto(a eval.Attribute) *pluginv1.Attribute {
 }
 
 func attributeFromProto(a *pluginv1.Attribute) eval.Attribute {
+	def, _ := wellFormed(a.GetDefault())
 	return eval.Attribute{
-		Name: a.GetName(), Type: a.GetType(), Required: a.GetRequired(), Default: fromRaw(a.GetDefault()),
+		Name: a.GetName(), Type: a.GetType(), Required: a.GetRequired(), Default: def,
 		Doc: a.GetDoc(), Enum: a.GetEnum(), Secret: a.GetSecret(),
 	}
 }

@@ -25,6 +25,9 @@ func (p plug) fault(retry eval.Retry, format string, args ...any) *eval.Fault {
 	}
 }
 
+// lost begins what is said of a connection that ended.
+const lost = "the process ended or closed its connection: "
+
 // broken turns the error of a call or stream into the plugin's fault.
 func (p plug) broken(err error) *eval.Fault {
 	if err == nil || errors.Is(err, io.EOF) {
@@ -35,7 +38,7 @@ func (p plug) broken(err error) *eval.Fault {
 	case codes.Unimplemented:
 		return p.fault(eval.RetryStop, "does not serve the %s protocol: %s", p.kind, s.Message())
 	case codes.Unavailable:
-		return p.fault(eval.RetryTrial, "the process ended or closed its connection: %s", s.Message())
+		return p.fault(eval.RetryTrial, "%s%s", lost, s.Message())
 	case codes.ResourceExhausted:
 		return p.fault(eval.RetryNever, "a message is too large: %s", s.Message())
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/evalengine/evalengine/engine/eval"
 	hostv1 "github.com/evalengine/evalengine/proto/evalengine/host/v1"
+	pluginv1 "github.com/evalengine/evalengine/proto/evalengine/plugin/v1"
+	provisionerv1 "github.com/evalengine/evalengine/proto/evalengine/provisioner/v1"
 	recordv1 "github.com/evalengine/evalengine/proto/evalengine/record/v1"
 )
 
@@ -168,5 +170,32 @@ func TestBadUTF8DoesNotStopAMessage(t *testing.T) {
 	}
 	if got, want := p.Text, "a\uFFFDb"; got != want {
 		t.Errorf("text = %q; want %q", got, want)
+	}
+}
+
+// What a plugin sends as JSON and is none becomes a text, whichever field it is in.
+func TestNoJSON(t *testing.T) {
+	step := StepFromProto(&recordv1.Step{Arguments: []byte(`{ta":1}`), Result: []byte("no \xff")})
+	tool := ToolFromProto(&recordv1.Tool{InputSchema: []byte("{"), Annotations: []byte("]")})
+	target := targetFromProto(&provisionerv1.Target{Values: []byte("'")})
+	attribute := attributeFromProto(&pluginv1.Attribute{Default: []byte("tru")})
+	for _, tt := range []struct {
+		what string
+		got  eval.JSON
+		want string
+	}{
+		{"arguments", step.Arguments, `"{ta\":1}"`},
+		{"result", step.Result, "\"no \uFFFD\""},
+		{"input schema", tool.InputSchema, `"{"`},
+		{"annotations", tool.Annotations, `"]"`},
+		{"values", target.Values, `"'"`},
+		{"default", attribute.Default, `"tru"`},
+	} {
+		if string(tt.got) != tt.want {
+			t.Errorf("%s = %s; want %s", tt.what, tt.got, tt.want)
+		}
+	}
+	if !step.BadArguments {
+		t.Error("the arguments are not marked as bad")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	hostv1 "github.com/evalengine/evalengine/proto/evalengine/host/v1"
 	pluginv1 "github.com/evalengine/evalengine/proto/evalengine/plugin/v1"
 	provisionerv1 "github.com/evalengine/evalengine/proto/evalengine/provisioner/v1"
+	recordv1 "github.com/evalengine/evalengine/proto/evalengine/record/v1"
 )
 
 // wire is a message as a plugin sends it.
@@ -31,6 +32,8 @@ func FuzzFromProto(f *testing.F) {
 	f.Add(wire(f, targetToProto(eval.Target{ID: "x", Values: eval.JSON(`{"url":"http://127.0.0.1"}`), Secrets: []string{"12345678"}})))
 	nan := math.NaN()
 	f.Add(wire(f, turnDoneToProto(eval.TurnResult{Outcome: eval.Completed, Usage: eval.Usage{CostUSD: &nan}}, nil)))
+	f.Add(wire(f, &recordv1.Tool{Name: "t", InputSchema: []byte("{"), Annotations: []byte("no")}))
+	f.Add(wire(f, &pluginv1.DescribeResponse{Schema: &pluginv1.Schema{Attributes: []*pluginv1.Attribute{{Name: "a", Default: []byte("{")}}}}))
 	f.Add([]byte{0x0a, 0x02, 0xff, 0xfe})
 	f.Add([]byte{0x12, 0x05, 0x0a, 0x03, '{', '"', 'a'})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -52,6 +55,10 @@ func FuzzFromProto(f *testing.F) {
 			res, fault := turnDoneFromProto(&done)
 			check("turn", res)
 			check("fault", fault)
+		}
+		var tool recordv1.Tool
+		if proto.Unmarshal(b, &tool) == nil {
+			check("tool", ToolFromProto(&tool))
 		}
 		var target provisionerv1.Target
 		if proto.Unmarshal(b, &target) == nil {

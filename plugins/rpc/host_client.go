@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -134,7 +133,6 @@ func (s *session) await(emit func(eval.Event)) (eval.TurnResult, error) {
 		switch m := r.GetMessage().(type) {
 		case *hostv1.SessionResponse_Event:
 			if e, ok := eventFromProto(m.Event); ok {
-				sound(e.Step)
 				emit(e)
 			}
 		case *hostv1.SessionResponse_TurnDone:
@@ -239,26 +237,4 @@ func knownOutcome(o eval.Outcome) bool {
 		return true
 	}
 	return false
-}
-
-// sound makes the JSON of a step from outside valid, so that it can be written:
-// what is not becomes a JSON string.
-func sound(s *eval.Step) {
-	if s == nil {
-		return
-	}
-	if len(s.Arguments) > 0 && !json.Valid(s.Arguments) {
-		s.Arguments, s.BadArguments = quoted(s.Arguments), true
-	}
-	if len(s.Result) > 0 && !json.Valid(s.Result) {
-		s.Result = quoted(s.Result)
-	}
-}
-
-func quoted(j eval.JSON) eval.JSON {
-	b, err := json.Marshal(valid(string(j)))
-	if err != nil {
-		return nil
-	}
-	return b
 }

@@ -75,16 +75,16 @@ func pluginMain(mode string) {
 		ServeHost(crashing())
 	case "another core":
 		fmt.Println("2|1|unix|/tmp/evalengine-nowhere|grpc|")
-		select {}
+		forever()
 	case "another transport":
 		fmt.Println("1|1|unix|/tmp/evalengine-nowhere|netrpc|")
-		select {}
+		forever()
 	case "elsewhere":
 		fmt.Println("1|1|tcp|192.0.2.1:80|grpc|")
-		select {}
+		forever()
 	case "neighbour":
 		fmt.Println(os.Getenv(testNeighbour))
-		select {}
+		forever()
 	case "floods":
 		go flood(os.Stdout, "")
 		flood(os.Stderr, "\n")
@@ -94,11 +94,11 @@ func pluginMain(mode string) {
 		os.Exit(3)
 	case "handshake and panic":
 		h := crashing()
-		h.describe = func() eval.Description { go panic("out of order"); select {} }
+		h.describe = func() eval.Description { go panic("out of order"); forever(); return eval.Description{} }
 		ServeHost(h)
 	case "describes late":
 		h := crashing()
-		h.describe = func() eval.Description { select {} }
+		h.describe = func() eval.Description { forever(); return eval.Description{} }
 		ServeHost(h)
 	case "describes huge":
 		serveDescription(eval.Description{Name: "fake", Doc: strings.Repeat("x", 8<<20)})
@@ -108,10 +108,10 @@ func pluginMain(mode string) {
 		serveDescription(eval.Description{})
 	case "hang":
 		fmt.Fprintln(os.Stderr, "waiting for a key")
-		select {}
+		forever()
 	case "half":
 		fmt.Print("1|1|unix|/tmp/nowhere")
-		select {}
+		forever()
 	case "half and exit":
 		fmt.Print("1|1|unix|/tmp/now")
 		os.Exit(3)
@@ -120,14 +120,14 @@ func pluginMain(mode string) {
 		os.Exit(3)
 	case "nowhere":
 		fmt.Println("1|1|unix|/tmp/evalengine-nowhere|grpc|")
-		select {}
+		forever()
 	case "mute":
 		l, err := net.Listen("unix", filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "mute"))
 		if err != nil {
 			panic(err)
 		}
 		fmt.Printf("1|1|unix|%s|grpc|\n", l.Addr())
-		select {}
+		forever()
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no licence found")
 		os.Exit(3)
@@ -137,7 +137,7 @@ func pluginMain(mode string) {
 		serveMajors(0, 99)
 	case "version 9 of another make":
 		fmt.Println("1|9|unix|/tmp/evalengine-nowhere|grpc|")
-		select {}
+		forever()
 	}
 }
 
@@ -153,6 +153,13 @@ func serveDescription(d eval.Description) {
 	h := crashing()
 	h.describe = func() eval.Description { return d }
 	ServeHost(h)
+}
+
+// forever does nothing, and is no deadlock that the runtime would notice.
+func forever() {
+	for {
+		time.Sleep(time.Hour)
+	}
 }
 
 // flood writes without end.

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/evalengine/evalengine/engine/eval"
 	hostv1 "github.com/evalengine/evalengine/proto/evalengine/host/v1"
 	modelv1 "github.com/evalengine/evalengine/proto/evalengine/model/v1"
 	provisionerv1 "github.com/evalengine/evalengine/proto/evalengine/provisioner/v1"
@@ -44,6 +45,11 @@ func Protocols(kind string) []Protocol {
 		return []Protocol{{1, func(name string, conn grpc.ClientConnInterface) any { return NewModel(name, conn) }}}
 	}
 	return nil
+}
+
+// HostServices are the majors that [ServeHost] serves, for one that serves others too.
+func HostServices(h eval.Host) []Service {
+	return hostServices(&hostServer{host: h, life: newLifetime()})
 }
 
 func hostServices(h *hostServer) []Service {

@@ -29,8 +29,9 @@ func targetToProto(t eval.Target) *provisionerv1.Target {
 }
 
 func targetFromProto(t *provisionerv1.Target) eval.Target {
+	values, _ := wellFormed(t.GetValues())
 	return eval.Target{
-		ID: t.GetId(), Values: wellFormed(t.GetValues()),
+		ID: t.GetId(), Values: values,
 		Servers: convertAll(t.GetServers(), serverFromProto), Secrets: t.GetSecrets(),
 	}
 }

@@ -51,7 +51,7 @@ func (c *provisionerClient) Provision(ctx context.Context, req eval.ProvisionReq
 	if t.ID == "" {
 		return eval.Target{}, c.fault(eval.RetryNever, "made a target without an ID")
 	}
-	if len(t.Values) > 0 && !json.Valid(t.Values) {
+	if _, bad := wellFormed(r.GetTarget().GetValues()); bad {
 		return t, c.fault(eval.RetryNever, "target %q has values that are not JSON", t.ID)
 	}
 	return t, nil

@@ -33,16 +33,19 @@ func StepToProto(s eval.Step) *recordv1.Step {
 	}
 }
 
-// StepFromProto converts a step; nil is the zero Step.
+// StepFromProto converts a step; nil is the zero Step. Arguments and a result that are
+// not JSON become texts, and the arguments are marked as bad.
 func StepFromProto(s *recordv1.Step) eval.Step {
 	if s == nil {
 		return eval.Step{}
 	}
+	arguments, bad := wellFormed(s.Arguments)
+	result, _ := wellFormed(s.Result)
 	return eval.Step{
 		ID: s.Id, Turn: int(s.Turn), Kind: eval.StepKind(s.Kind), Role: s.Role,
 		Text: s.Text, CallID: s.CallId, Server: s.Server, Tool: s.Tool,
-		Arguments: fromRaw(s.Arguments), BadArguments: s.BadArguments,
-		Result: fromRaw(s.Result), IsError: s.IsError,
+		Arguments: arguments, BadArguments: bad || s.BadArguments,
+		Result: result, IsError: s.IsError,
 		Bytes: s.Bytes, Truncated: s.Truncated, Observed: eval.Observation(s.Observed), Parent: s.Parent,
 		AtMS: s.AtMs, DurationMS: s.DurationMs, Model: s.Model,
 	}
@@ -57,14 +60,16 @@ func ToolToProto(t eval.Tool) *recordv1.Tool {
 	}
 }
 
-// ToolFromProto converts a tool; nil is the zero Tool.
+// ToolFromProto converts a tool; nil is the zero Tool. What is not JSON becomes a text.
 func ToolFromProto(t *recordv1.Tool) eval.Tool {
 	if t == nil {
 		return eval.Tool{}
 	}
+	schema, _ := wellFormed(t.InputSchema)
+	annotations, _ := wellFormed(t.Annotations)
 	return eval.Tool{
 		Server: t.Server, Name: t.Name, Description: t.Description,
-		InputSchema: fromRaw(t.InputSchema), Annotations: fromRaw(t.Annotations),
+		InputSchema: schema, Annotations: annotations,
 		Requires: t.Requires, Destructive: t.Destructive,
 	}
 }

@@ -423,6 +423,9 @@ func TestProvisioner(t *testing.T) {
 		if r.Nonce == "" {
 			return eval.Target{}, errors.New("port taken")
 		}
+		if r.Nonce == "bad" {
+			return eval.Target{ID: "bad", Values: eval.JSON("{")}, nil
+		}
 		return eval.Target{ID: "t-" + r.Nonce, Values: eval.JSON(`{"url":"u"}`)}, nil
 	}
 	p.snapshot = func(_ context.Context, id string) (eval.JSON, error) {
@@ -458,6 +461,13 @@ func TestProvisioner(t *testing.T) {
 	_, err = prov.Provision(t.Context(), eval.ProvisionRequest{})
 	if want := (eval.Fault{Cause: eval.CauseProvision, Retry: eval.RetryTrial, Detail: "port taken"}); *eval.AsFault(err) != want {
 		t.Errorf("Provision = %+v; want %+v", eval.AsFault(err), want)
+	}
+	target, err = prov.Provision(t.Context(), eval.ProvisionRequest{Nonce: "bad"})
+	if f := eval.AsFault(err); target.ID != "bad" || f.Cause != eval.CausePlugin || f.Detail != `provisioner plugin "fake": target "bad" has values that are not JSON` {
+		t.Errorf("Provision = %+v, %v; want the target and a fault of the plugin", target, err)
+	}
+	if err := prov.Destroy(t.Context(), "bad"); err != nil || <-p.destroyed != "bad" {
+		t.Errorf("Destroy = %v; want the bad target gone", err)
 	}
 	// What is alive at the plugin's end is destroyed.
 	srv.life.end(time.Minute)

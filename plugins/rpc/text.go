@@ -52,14 +52,14 @@ func fromRaw(b []byte) eval.JSON {
 	return b
 }
 
-// wellFormed takes what ought to be JSON and goes into a record. What is none becomes
-// a text: a record with it could not be written.
-func wellFormed(b []byte) eval.JSON {
+// wellFormed takes what ought to be JSON and comes from a plugin. What is none becomes
+// a text, and bad: neither a record nor an answer with it could be written.
+func wellFormed(b []byte) (j eval.JSON, bad bool) {
 	if len(b) == 0 || json.Valid(b) {
-		return fromRaw(b)
+		return fromRaw(b), false
 	}
-	text, _ := json.Marshal(string(b)) // a string always has a form
-	return text
+	text, _ := json.Marshal(valid(string(b))) // a string always has a form
+	return text, true
 }
 
 // finite is v, nil where it is no number that a record can hold.

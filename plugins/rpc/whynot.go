@@ -38,7 +38,9 @@ func (r *process) whyNot(err error) error {
 	case r.exited() && !r.killed.Load():
 		return r.fault(eval.RetryNever, "ended at its start: %s%s%s", r.ended(), r.half(), r.said())
 	case errors.As(err, &f):
-		if _, why, ok := strings.Cut(f.Detail, "connection error: "); ok {
+		// The plugin is alive. Who turns the engine away is told by TLS alone, and it
+		// depends on the moment in which of the two words the connection ends.
+		if _, why, ok := strings.Cut(f.Detail, lost); ok {
 			return r.fault(eval.RetryNever,
 				"nobody, or another process than the one that was started, answers at the address of its handshake: %s%s", why, r.said())
 		}

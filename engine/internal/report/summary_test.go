@@ -72,7 +72,6 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 // Whatever the width, a line is cut between whole characters, and what a host made
 // of half a surrogate pair is not shown.
 func TestLineCutsWholeCharacters(t *testing.T) {
@@ -115,7 +114,9 @@ func TestCost(t *testing.T) {
 		if got := Cost(tt.usage); got != tt.want {
 			t.Errorf("Cost(%+v) = %q; want %q", tt.usage, got, tt.want)
 		}
-=======
+	}
+}
+
 // A passed trial's findings are shown, and those that cite nothing are marked.
 func TestFindings(t *testing.T) {
 	s, _ := problemSummary("x")
@@ -150,6 +151,5 @@ func TestTrialFindings(t *testing.T) {
 		"  major    other (unverified) It overlaps (s99)\n"
 	if !strings.Contains(b.String(), want) {
 		t.Errorf("got\n%s\nwant in it\n%s", b.String(), want)
->>>>>>> i4
 	}
 }

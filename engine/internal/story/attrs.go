@@ -1,6 +1,7 @@
 package story
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -171,9 +172,34 @@ func parseViewport(text string) (eval.Viewport, bool) {
 	return eval.Viewport{Width: width, Height: height}, good
 }
 
-// sha256Attr takes the digest that pins a plugin or module.
-func (l *loader) sha256Attr(a *hclsyntax.Attribute, s *scope) string {
-	text, ok := l.textAttr(a, s)
+// pin is where a plugin or module is pinned, if it is.
+type pin struct {
+	expr hclsyntax.Expression
+	// unreadable says that there is a pin and nobody knows which: what it is for must
+	// not be run.
+	unreadable bool
+}
+
+// at is where to point for an error: at the pin where that is what it is about.
+func (p pin) at(otherwise hcl.Range, err error) hcl.Range {
+	if p.expr != nil && errors.Is(err, ErrDigest) {
+		return p.expr.Range()
+	}
+	return otherwise
+}
+
+// pinAttr takes the digest that pins a plugin or module.
+func (l *loader) pinAttr(a *hclsyntax.Attribute) (string, pin) {
+	if a == nil {
+		return "", pin{}
+	}
+	before := len(l.found.list)
+	digest := l.sha256Attr(a)
+	return digest, pin{a.Expr, l.found.list[before:].HasErrors()}
+}
+
+func (l *loader) sha256Attr(a *hclsyntax.Attribute) string {
+	text, ok := l.textAttr(a, l.root)
 	if !ok {
 		return ""
 	}

@@ -109,6 +109,10 @@ func named(kind, name string, err error) string {
 // missing reports why something of the catalog cannot be used. known are the
 // names that would have been right.
 func (l *loader) missing(rng hcl.Range, kind, name string, err error, known []string) {
+	if errors.Is(err, ErrDigest) {
+		l.found.fail(rng, kind+" is not the pinned one", "%s. Nothing of it was run. If you meant to change it, pin the new one.", named(kind, name, err))
+		return
+	}
 	if !errors.Is(err, ErrUnknown) {
 		l.found.fail(rng, kind+" cannot be used", "%s.", named(kind, name, err))
 		return
@@ -123,12 +127,16 @@ func (l *loader) missing(rng hcl.Range, kind, name string, err error, known []st
 // fetch asks the catalog for what the suite uses.
 func (l *loader) fetch(ctx context.Context, stories []*storyBlock) error {
 	for _, h := range l.usedHosts() {
-		l.catalog.wantHost(h.config.Driver, h.config.SHA256)
+		if !h.pin.unreadable {
+			l.catalog.wantHost(h.config.Driver, h.config.SHA256)
+		}
 	}
 	for _, st := range stories {
 		if t := l.targets[st.target]; t != nil && t.config.Provisioner != "" {
 			t.used = true
-			l.catalog.wantProvisioner(t.config.Provisioner, t.config.SHA256)
+			if !t.pin.unreadable {
+				l.catalog.wantProvisioner(t.config.Provisioner, t.config.SHA256)
+			}
 		}
 		for _, b := range st.uses() {
 			l.wantScorer(b.Labels[0])

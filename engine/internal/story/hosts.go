@@ -19,6 +19,7 @@ type hostBlock struct {
 	driver hcl.Range
 	// isolation is where its isolation is asked for, the block where it is not.
 	isolation hcl.Range
+	pin       pin
 }
 
 // targetBlock is a target block and what it becomes.
@@ -26,6 +27,7 @@ type targetBlock struct {
 	block       *hclsyntax.Block
 	config      eval.TargetConfig
 	provisioner hcl.Range
+	pin         pin
 	used        bool
 }
 
@@ -44,8 +46,8 @@ func (l *loader) declareHosts() {
 			Name: b.Labels[0], Source: toSource(b.DefRange()),
 			Capabilities: l.textsAttr(attrs["capabilities"], l.root),
 			Env:          l.envAttr(attrs["env"]),
-			SHA256:       l.sha256Attr(attrs["sha256"], l.root),
 		}
+		h.config.SHA256, h.pin = l.pinAttr(attrs["sha256"])
 		h.config.Concurrency, _ = l.intAttr(attrs["concurrency"], l.root, 1, maxConcurrency)
 		h.config.Driver, _ = l.filledAttr(attrs["driver"], l.root)
 		h.config.Isolation, h.isolation = l.isolationPolicy(attrs["isolation"]), attrRange(attrs["isolation"], b)
@@ -67,8 +69,9 @@ func (l *loader) declareTargets() {
 		t := &targetBlock{block: b, provisioner: attrRange(attrs["provisioner"], b)}
 		t.config = eval.TargetConfig{
 			Name: b.Labels[0], Source: toSource(b.DefRange()),
-			Env: l.envAttr(attrs["env"]), SHA256: l.sha256Attr(attrs["sha256"], l.root),
+			Env: l.envAttr(attrs["env"]),
 		}
+		t.config.SHA256, t.pin = l.pinAttr(attrs["sha256"])
 		t.config.Provisioner, _ = l.filledAttr(attrs["provisioner"], l.root)
 		for _, inner := range blocks {
 			if inner.Type == "tool" {
@@ -143,12 +146,12 @@ func (l *loader) usedHosts() []*hostBlock {
 // is not used is not started, so its config is not checked.
 func (l *loader) configure(stories []*storyBlock) {
 	for i, h := range l.usedHosts() {
-		if h.config.Driver == "" {
+		if h.config.Driver == "" || h.pin.unreadable {
 			continue
 		}
 		a := l.catalog.answer(hostKey(h.config.Driver, h.config.SHA256))
 		if a.err != nil {
-			l.missing(h.driver, "driver", h.config.Driver, a.err, l.catalog.from.HostNames())
+			l.missing(h.pin.at(h.driver, a.err), "driver", h.config.Driver, a.err, l.catalog.from.HostNames())
 			continue
 		}
 		l.suite.Hosts[i].Config = l.pluginConfig(h.block, h.driver, hostKey(h.config.Driver, h.config.SHA256), "driver", h.config.Driver, a.description.Schema)
@@ -157,12 +160,12 @@ func (l *loader) configure(stories []*storyBlock) {
 	}
 	for _, name := range l.order.targets {
 		t := l.targets[name]
-		if !t.used {
+		if !t.used || t.pin.unreadable {
 			continue
 		}
 		key := provisionerKey(t.config.Provisioner, t.config.SHA256)
 		if a := l.catalog.answer(key); a.err != nil {
-			l.missing(t.provisioner, "provisioner", t.config.Provisioner, a.err, l.catalog.from.ProvisionerNames())
+			l.missing(t.pin.at(t.provisioner, a.err), "provisioner", t.config.Provisioner, a.err, l.catalog.from.ProvisionerNames())
 		} else {
 			t.config.Config = l.pluginConfig(t.block, t.provisioner, key, "provisioner", t.config.Provisioner, a.description.Schema)
 		}

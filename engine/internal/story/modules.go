@@ -19,6 +19,7 @@ const remote = "oci://"
 type moduleBlock struct {
 	block  *hclsyntax.Block
 	config eval.ModuleConfig
+	pin    pin
 	// usable says that there is no error in the block, used that a story uses
 	// one of the module's scorers.
 	usable, used bool
@@ -49,7 +50,8 @@ func (l *loader) declareModules() {
 func (l *loader) decodeModule(m *moduleBlock) {
 	b := m.block
 	attrs, _ := l.content(b.Body, &scorerBody, b.DefRange())
-	m.config = eval.ModuleConfig{Name: b.Labels[0], Source: toSource(b.DefRange()), SHA256: l.sha256Attr(attrs["sha256"], l.root)}
+	m.config = eval.ModuleConfig{Name: b.Labels[0], Source: toSource(b.DefRange())}
+	m.config.SHA256, m.pin = l.pinAttr(attrs["sha256"])
 	if source, ok := l.filledAttr(attrs["source"], l.root); ok {
 		m.config.Path = l.modulePath(attrs, source)
 	}

@@ -19,6 +19,10 @@ import (
 // exist; any other error means that the thing exists and cannot be used.
 var ErrUnknown = errors.New("unknown name")
 
+// ErrDigest is returned, wrapped, by a [Catalog] for a plugin or module that is not
+// the one that the suite pins.
+var ErrDigest = errors.New("digest mismatch")
+
 // Catalog knows what a suite can refer to. [Load] asks for what the suite uses
 // and nothing else, each thing once, and several at the same time: methods must
 // be safe for concurrent use.

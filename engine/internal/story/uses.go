@@ -66,7 +66,7 @@ func (l *loader) scorer(b *hclsyntax.Block) *eval.ScorerSpec {
 		if m != nil {
 			// Its own block is where that can be mended, and is told once.
 			m.usable = false
-			rng = attrRange(m.block.Body.Attributes["source"], m.block)
+			rng = m.pin.at(attrRange(m.block.Body.Attributes["source"], m.block), a.err)
 		}
 		known := append(slices.Clone(l.catalog.from.ModuleNames()), l.order.modules...)
 		l.missing(rng, "scorer module", module, a.err, known)

@@ -93,10 +93,10 @@ func stage(spec *eval.ScorerSpec) int {
 	switch {
 	case spec == nil:
 		return 0
-	case slices.Contains(spec.Needs, eval.PartScores):
-		return 2
 	case len(spec.Capabilities) > 0:
 		return 1
+	case slices.Contains(spec.Needs, eval.PartScores):
+		return 2
 	}
 	return 0
 }

@@ -65,18 +65,24 @@ func (a *attempt) useModules(ctx context.Context) *eval.Fault {
 	if f := a.eachModule(ctx, stages[0], outputs); f != nil {
 		return f
 	}
+	a.tell(outputs)
 	if len(stages[1]) > 0 {
 		a.phase("judging")
 		if f := a.askModels(ctx, stages[1], outputs); f != nil {
 			return f
 		}
 	}
-	a.said = slices.Concat(a.scores, slices.DeleteFunc(slices.Clone(outputs), func(s eval.Score) bool { return s.Name == "" }))
+	a.tell(outputs)
 	if f := a.eachModule(ctx, stages[2], outputs); f != nil {
 		return f
 	}
 	a.scores = append(a.scores, outputs...)
 	return nil
+}
+
+// tell lets the scorers that come now see what was scored before them.
+func (a *attempt) tell(outputs []eval.Score) {
+	a.said = slices.Concat(a.scores, slices.DeleteFunc(slices.Clone(outputs), func(s eval.Score) bool { return s.Name == "" }))
 }
 
 // eachModule calls each module once with all of its uses, in the order of their

@@ -33,6 +33,9 @@ type Module struct {
 	unfit *moduleError
 }
 
+// ErrDigest is returned for a module that is not the one that the suite pins.
+var ErrDigest = errors.New("digest mismatch")
+
 // Load checks a module and reads its manifest. name is what the suite calls it.
 // The module is refused unless its SHA-256 in hex is want, where that is not
 // empty. A module that carries its manifest is neither compiled nor run; any other
@@ -44,7 +47,7 @@ func (rt *Runtime) Load(ctx context.Context, name string, module []byte, want st
 		slot: rt.slot(), loading: make(chan struct{}, 1),
 	}
 	if want != "" && want != m.sha256 {
-		return nil, fmt.Errorf("scorer module %q: its SHA-256 is %s, want %s", name, m.sha256, want)
+		return nil, fmt.Errorf("scorer module %q: %w: its SHA-256 is %s, the suite pins %s", name, ErrDigest, m.sha256, want)
 	}
 	parsed, err := binary.Parse(module)
 	if err == nil {

@@ -370,8 +370,8 @@ func TestPinnedDigest(t *testing.T) {
 	if _, err := rt.Load(t.Context(), "it", b, m.SHA256(), eval.Grants{}); err != nil {
 		t.Errorf("Load with the right digest: %v", err)
 	}
-	if _, err := rt.Load(t.Context(), "it", b, "00", eval.Grants{}); err == nil || !strings.Contains(err.Error(), "want 00") {
-		t.Errorf("Load with a wrong digest: %v; want an error", err)
+	if _, err := rt.Load(t.Context(), "it", b, "00", eval.Grants{}); !errors.Is(err, ErrDigest) || !strings.Contains(err.Error(), "the suite pins 00") {
+		t.Errorf("Load with a wrong digest: %v; want ErrDigest", err)
 	}
 }
 

@@ -125,6 +125,8 @@ func (p *parser) element(n *html.Node, verbatim bool, depth int) (*Element, erro
 	}
 	e := &Element{Tag: n.Data}
 	for _, a := range n.Attr {
+		// As JSON has it: an element looks the same on both ways.
+		a.Val = strings.ToValidUTF8(a.Val, "")
 		if a.Key == "class" {
 			e.Classes = strings.Fields(a.Val)
 			continue

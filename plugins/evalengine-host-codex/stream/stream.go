@@ -52,13 +52,14 @@ type turn struct {
 	calls     map[string]call // open ones, by item ID
 	called    int
 	seen      agentout.Seen
-	responses int  // an upper bound
-	fresh     bool // the next item is of another answer of the model
+	ids       map[string]int // how often each item or call has begun
+	responses int            // an upper bound
+	fresh     bool           // the next item is of another answer of the model
 	file      *rollout.Turn
 	subs      eval.Usage // of sub-agents
 }
 
-type call struct{ server, tool string }
+type call struct{ id, server, tool string }
 
 // New returns a parser for a conversation that was given those servers.
 func New(names agentout.Names) *Parser { return &Parser{names: names, started: map[string]string{}} }
@@ -66,7 +67,7 @@ func New(names agentout.Names) *Parser { return &Parser{names: names, started: m
 // Begin begins a turn, whose events go to emit.
 func (p *Parser) Begin(emit func(eval.Event)) {
 	p.n++
-	p.turn = turn{emit: emit, notes: agentout.NewNotes(emit), calls: map[string]call{}, fresh: true}
+	p.turn = turn{emit: emit, notes: agentout.NewNotes(emit), calls: map[string]call{}, ids: map[string]int{}, fresh: true}
 }
 
 // Thread is the conversation's ID, empty before there is one.
@@ -203,15 +204,16 @@ func (p *Parser) tool(i *item, ended bool, l agentproc.Line) {
 	if !finished {
 		return
 	}
+	id := p.calls[i.ID].id
 	delete(p.calls, i.ID)
 	p.fresh = len(p.calls) == 0
 	if i.Tool == "spawn_agent" {
-		p.start(i.Threads, p.callID(i.ID))
+		p.start(i.Threads, id)
 	}
 	if i.Type == "mcp_tool_call" && strings.Contains(i.errorMessage(), "requires approval") {
 		p.denied = i.Tool
 	}
-	s.Kind, s.CallID, s.Bytes = eval.StepToolResult, p.callID(i.ID), int64(len(s.Result))
+	s.Kind, s.CallID, s.Bytes = eval.StepToolResult, id, int64(len(s.Result))
 	if l.Truncated {
 		s.Truncated, s.Bytes = true, l.Size
 	}
@@ -219,7 +221,7 @@ func (p *Parser) tool(i *item, ended bool, l agentproc.Line) {
 }
 
 func (p *Parser) call(i *item, l agentproc.Line) {
-	c := call{tool: i.tool()}
+	c := call{id: p.callID(i.ID), tool: i.tool()}
 	if i.Type == "mcp_tool_call" {
 		var known bool
 		if c.server, known = p.names.Server(i.Server); !known {
@@ -230,13 +232,27 @@ func (p *Parser) call(i *item, l agentproc.Line) {
 	p.called++
 	p.emit(eval.Event{Progress: "calls " + agentout.Cut(c.tool, 100)})
 	p.step(eval.Step{
-		Kind: eval.StepToolCall, CallID: p.callID(i.ID), Server: c.server, Tool: c.tool,
+		Kind: eval.StepToolCall, CallID: c.id, Server: c.server, Tool: c.tool,
 		Arguments: i.arguments(), Truncated: l.Truncated,
 	})
 }
 
-// callID is unique within the trial: item IDs begin anew with each turn.
-func (p *Parser) callID(id string) string { return fmt.Sprintf("turn%d-%s", p.n, id) }
+// callID gives a call that begins an ID that is unique within the trial: item IDs
+// begin anew with each turn, and one that has ended begins again where lines came
+// merged or in another order.
+func (p *Parser) callID(id string) string {
+	for {
+		p.ids[id]++
+		n := p.ids[id]
+		if n == 1 {
+			return fmt.Sprintf("turn%d-%s", p.n, id)
+		}
+		if id = fmt.Sprintf("%s-%d", id, n); p.ids[id] == 0 {
+			p.ids[id] = 1
+			return fmt.Sprintf("turn%d-%s", p.n, id)
+		}
+	}
+}
 
 func (p *Parser) step(s eval.Step) {
 	p.steps++

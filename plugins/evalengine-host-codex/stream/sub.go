@@ -23,8 +23,9 @@ func (p *Parser) FillSub(thread string, t *rollout.Turn) {
 		if p.shown.Again("call", c.ID) {
 			continue
 		}
-		p.start(c.Threads, p.callID(c.ID))
-		p.subCall(c, parent)
+		id := p.callID(c.ID)
+		p.start(c.Threads, id)
+		p.subCall(c, id, parent)
 	}
 }
 
@@ -37,8 +38,8 @@ func (p *Parser) start(threads []string, call string) {
 	}
 }
 
-func (p *Parser) subCall(c rollout.Call, parent string) {
-	s := eval.Step{Kind: eval.StepToolCall, CallID: p.callID(c.ID), Parent: parent}
+func (p *Parser) subCall(c rollout.Call, id, parent string) {
+	s := eval.Step{Kind: eval.StepToolCall, CallID: id, Parent: parent}
 	s.Server, s.Tool = p.names.Split(wireName(c))
 	s.Arguments, s.BadArguments = agentout.Arguments(c.Arguments)
 	if c.Custom {

@@ -33,10 +33,13 @@ func (c *Command) box() proc.Box {
 	return b
 }
 
-// Isolate has c run as the session's Isolation says. The session that runs it is to
-// be passed through tell: its turns then say what came of it, with a warning where
+// Tell has a session's turns say what came of its isolation, with a warning where
 // that is less than it should be.
-func Isolate(c *Command, spec eval.SessionSpec) (tell func(eval.Session) eval.Session) {
+type Tell func(eval.Session) eval.Session
+
+// Isolate has c run as the session's Isolation says. The session that runs it is to
+// be passed through tell.
+func Isolate(c *Command, spec eval.SessionSpec) (tell Tell) {
 	c.Isolation, c.told = spec.Isolation, &told{}
 	return func(s eval.Session) eval.Session { return &telling{Session: s, told: c.told} }
 }

@@ -31,14 +31,17 @@ host "d" {
 }
 host "e" {
   driver = "oneshot"
-  sha256 = "abc"       # ERROR: unreadable digest
   env    = ["HOME=/x"] # ERROR: unusable name
+}
+host "f" {
+  driver = "replay" # not asked: there is no telling whether it is the right one
+  sha256 = "abc"    # ERROR: unreadable digest
 }
 target "t" {
   provisioner = "site-builder" # ERROR: unknown provisioner: There is no provisioner "site-builder". Did you mean "sitebuilder"?
 }
 target "u" {
-  provisioner = "command" # ERROR@40: missing attribute: The config of provisioner "command" needs "servers" (map(object({ command = list(string), dir = optional(string) }))). It is: MCP servers by name.
+  provisioner = "command" # ERROR@43: missing attribute: The config of provisioner "command" needs "servers" (map(object({ command = list(string), dir = optional(string) }))). It is: MCP servers by name.
 }
 target "v" {
   provisioner = "command"
