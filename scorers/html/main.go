@@ -105,11 +105,12 @@ func (s signal) of(in *scorer.Input, set captured.Set, l limits) (measured, []ev
 	var pages []*facts
 	var evidence []eval.Evidence
 	for _, page := range set.Pages {
-		f := all.of(page)
 		if s.tree {
-			f = treeFacts(page)
+			pages = append(pages, treeFacts(page))
+		} else {
+			pages = append(pages, all.of(page))
 		}
-		pages, evidence = append(pages, f), append(evidence, scorer.PageEvidence(page.Name))
+		evidence = append(evidence, scorer.PageEvidence(page.Name))
 	}
 	m := s.measure(pages, l)
 	m.reason, m.nothing = set.Note(m.reason), noteNothing(set, m.nothing)

@@ -102,7 +102,7 @@ func (c *stepCiter) quote(found *citation, steps []int, quote string) {
 		return
 	}
 	for i := range c.r.steps {
-		if c.quotes(i, quote) {
+		if c.says(i, quote) {
 			found.there = append(found.there, eval.Evidence{Step: c.r.steps[i].ID, Quote: shown})
 			return
 		}
@@ -119,11 +119,15 @@ func (c *stepCiter) quote(found *citation, steps []int, quote string) {
 // quotes reports whether a step, or the other half of its call, says a quote.
 func (c *stepCiter) quotes(i int, quote string) bool {
 	for _, j := range [...]int{i, c.r.partner[i]} {
-		if j >= 0 && c.searched < maxSearched && c.holds(c.r.head(j)+"\n"+c.r.body(j), quote) {
+		if j >= 0 && c.says(j, quote) {
 			return true
 		}
 	}
 	return false
+}
+
+func (c *stepCiter) says(i int, quote string) bool {
+	return c.searched < maxSearched && c.holds(c.r.head(i)+"\n"+c.r.body(i), quote)
 }
 
 func (c *stepCiter) holds(s, quote string) bool {

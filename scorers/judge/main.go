@@ -12,6 +12,9 @@ import (
 func init() {
 	scorer.Module("judge", "1.0.0", "Judges: they ask a model how good a trial is and what is to be mended, and never fail a trial.")
 	registerTranscript()
+	registerVisual()
+	registerPairwise()
+	registerPanel()
 }
 
 func register(name, unit, doc string, needs []eval.Part, f scorer.Func, attrs ...eval.Attribute) {

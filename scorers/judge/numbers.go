@@ -10,14 +10,19 @@ import (
 
 // stdev is the sample standard deviation.
 func stdev(list []float64) float64 {
-	mean, sum := 0.0, 0.0
+	m, sum := mean(list), 0.0
 	for _, x := range list {
-		mean += x / float64(len(list))
-	}
-	for _, x := range list {
-		sum += (x - mean) * (x - mean)
+		sum += (x - m) * (x - m)
 	}
 	return math.Sqrt(sum / float64(len(list)-1))
+}
+
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, x := range list {
+		sum += x
+	}
+	return sum / float64(len(list))
 }
 
 func joinNumbers(list []float64) string {

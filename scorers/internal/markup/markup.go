@@ -54,10 +54,10 @@ type Tag struct {
 // attribute is as it is written.
 type attribute struct{ key, value []byte }
 
-// Attr returns an attribute. It is for the time of [Visitor.Open].
+// Attr returns an attribute; its name is in lower case and begins with a letter. It is for the time of [Visitor.Open].
 func (e *Element) Attr(name string) (value []byte, ok bool) {
 	for i := range e.attributes {
-		if a := &e.attributes[i]; len(a.key) == len(name) && equalFold(a.key, name) {
+		if a := &e.attributes[i]; len(a.key) == len(name) && a.key[0]|0x20 == name[0] && equalFold(a.key, name) {
 			return unescape(a.value), true
 		}
 	}
