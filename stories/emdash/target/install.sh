@@ -9,11 +9,13 @@ if [ -f "$build/built" ] && [ "$(cat "$build/built")" = "$wanted" ]; then exit 0
 
 mkdir -p "$build"
 rm -rf "$build/built" "$build/dist" "$build/golden" "$build/src" "$build/.astro"
-if cmp -s "$here/site/package-lock.json" "$build/package-lock.json" && [ -f "$build/node_modules/.package-lock.json" ]; then
-  cp -R "$here/site/." "$build/"
-else
-  cp -R "$here/site/." "$build/"
-  (cd "$build" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+cp -R "$here/site/." "$build/"
+if ! cmp -s "$here/site/package-lock.json" "$build/installed"; then
+  # Not npm ci: the lock file names an optional package for Windows alone that not
+  # every registry has.
+  rm -rf "$build/node_modules"
+  (cd "$build" && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error)
+  cp "$here/site/package-lock.json" "$build/installed"
 fi
 cd "$build"
 export ASTRO_TELEMETRY_DISABLED=1
