@@ -31,7 +31,10 @@ story "headline-live" {
   }
   measure "html/landmarks" {}
   measure "html/heading_order" {}
-  measure "findings/all" {}
+  measure "findings/all" {
+    draft = ["$.collections[*].entries[*].draft"]
+    live  = ["$.collections[*].entries[*].live"]
+  }
 }
 
 # The other way round: what is not to be seen yet.
