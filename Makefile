@@ -2,6 +2,7 @@
 #
 #   make build   bin/evalengine with the plugins beside it
 #   make demo    the quickstart suite, no key and no network needed
+#   make emdash  the stories on EmDash; installs it from npm, 600 MB
 #   make test    everything; installs what the tests need
 #   make race    the same under the race detector
 #   make fuzz    every fuzz function for FUZZTIME (30s)
@@ -15,7 +16,7 @@ NPM_CI     := npm ci --no-audit --no-fund --loglevel=error
 NPMTEST    := engine/internal/npmtest
 TIMEOUT    ?= 30m
 
-.PHONY: all build scorers demo test race browser bench fuzz lint generate check-generated npm-test clean help
+.PHONY: all build scorers demo emdash test race browser bench fuzz lint generate check-generated npm-test clean help
 
 all: build
 
@@ -38,6 +39,14 @@ scorers:
 demo: build
 	@$(BIN)/evalengine run examples/quickstart/suite.hcl; code=$$?; \
 	if [ $$code -eq 1 ]; then echo; echo "Failed trials are part of the demo: exit code 1 is a verdict, not a fault."; exit 0; fi; exit $$code
+
+# A site in Node.js for every trial. The right scripts all pass, the careless ones
+# all fail.
+emdash: build browser
+	@stories/emdash/target/install.sh
+	$(BIN)/evalengine run stories/emdash --host scripted -j 2
+	$(BIN)/evalengine run stories/emdash --host careless -j 2 -o $(BIN)/careless.txt; [ $$? -eq 1 ]
+	@grep -q 'trials: 4 failed' $(BIN)/careless.txt
 
 ## test
 

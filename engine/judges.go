@@ -106,14 +106,21 @@ func (r *run) sayUnjudged() {
 }
 
 // openPages makes the browser of the run, which starts when a page is to be taken
-// for the first time; none where no story of the plan takes pages.
+// for the first time; none where no story of the plan takes pages. A machine
+// without a browser is no failure of an agent: no pages are taken then, rather than
+// empty ones, and what looks at pages says that there are none.
 func (r *run) openPages() {
 	takes := slices.ContainsFunc(r.s.Stories, func(st eval.Story) bool {
 		return len(st.Captures) > 0 && slices.ContainsFunc(r.p.Arms, func(a plan.Arm) bool { return a.Story == st.Name })
 	})
-	if takes {
-		r.browser = capture.New(capture.Options{Config: r.s.Browser, Logger: r.e.o.Logger, Temp: r.temp.Path})
+	if !takes {
+		return
 	}
+	if _, err := capture.Find(r.s.Browser); err != nil {
+		r.e.o.Logger.Warn("no pages are taken, and nothing that looks at pages is measured", "error", err)
+		return
+	}
+	r.browser = capture.New(capture.Options{Config: r.s.Browser, Logger: r.e.o.Logger, Temp: r.temp.Path})
 }
 
 // closeJudges ends the browser and the connections to models.
