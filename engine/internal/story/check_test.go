@@ -113,6 +113,7 @@ func TestCheckCannotBeEvaluated(t *testing.T) {
 		{`state.site`, facts(), []string{"The condition is null: a condition is true or false."}},
 		{`state.collections`, facts(), []string{"The condition is tuple: a condition is true or false."}},
 		{`length(pages) == 0`, eval.Facts{}, []string{"no pages were captured"}},
+		{`pages[0].status == 200`, eval.Facts{Pages: []eval.Page{{Name: "home", Status: 200}, {Name: "about", Error: "the browser did not start"}}}, []string{`page "about" was not captured: the browser did not start`}},
 		{`state.x == 1`, eval.Facts{State: eval.JSON(`{"x":`)}, []string{"the target's state: not JSON"}},
 	}
 	for _, tt := range tests {

@@ -85,10 +85,7 @@ func fact(root string, f *eval.Facts) (cty.Value, error) {
 	case "tools":
 		return eachValue(f.Tools, toolValue)
 	case "pages":
-		if f.Pages == nil {
-			return cty.NilVal, errors.New("no pages were captured")
-		}
-		return eachValue(f.Pages, pageValue)
+		return pagesValue(f.Pages)
 	case "usage":
 		return usageValue(&f.Usage), nil
 	}
@@ -105,6 +102,20 @@ func eachValue[T any](list []T, value func(*T) (cty.Value, error)) (cty.Value, e
 		out[i] = v
 	}
 	return cty.TupleVal(out), nil
+}
+
+// pagesValue is an error where a page could not even be asked for, such as without a
+// browser: nobody knows then what the agent made of it.
+func pagesValue(pages []eval.Page) (cty.Value, error) {
+	if pages == nil {
+		return cty.NilVal, errors.New("no pages were captured")
+	}
+	for i := range pages {
+		if p := &pages[i]; p.Error != "" && p.Requests == 0 && p.Status == 0 {
+			return cty.NilVal, fmt.Errorf("page %q was not captured: %s", p.Name, p.Error)
+		}
+	}
+	return eachValue(pages, pageValue)
 }
 
 func callValue(c *eval.Call) (cty.Value, error) {
