@@ -136,7 +136,7 @@ func ScoreToProto(s eval.Score) *recordv1.Score {
 		Dimension: valid(string(s.Dimension)), State: valid(string(s.State)),
 		Value: s.Value, Raw: s.Raw, Unit: valid(s.Unit), LowerIsBetter: s.LowerIsBetter,
 		Passed: s.Passed, Reason: valid(s.Reason), Evidence: convertAll(s.Evidence, EvidenceToProto),
-		Samples: s.Samples, Judge: judgeToProto(s.Judge),
+		Samples: s.Samples, StdErr: s.StdErr, Judge: judgeToProto(s.Judge),
 	}
 }
 
@@ -164,7 +164,7 @@ func ScoreFromProto(s *recordv1.Score) eval.Score {
 		Dimension: eval.Dimension(s.Dimension), State: eval.ScoreState(s.State),
 		Value: s.Value, Raw: s.Raw, Unit: s.Unit, LowerIsBetter: s.LowerIsBetter,
 		Passed: s.Passed, Reason: s.Reason, Evidence: convertAll(s.Evidence, EvidenceFromProto),
-		Samples: s.Samples, Judge: judgeFromProto(s.Judge),
+		Samples: s.Samples, StdErr: s.StdErr, Judge: judgeFromProto(s.Judge),
 	}
 }
 
