@@ -20,7 +20,7 @@ func TestHostilePages(t *testing.T) {
 		"/unload":   html(`<p>text</p><script>onbeforeunload = (e) => { e.preventDefault(); return "stay" }</script>`),
 		"/popups":   html(`<p>text</p><script>for (let i = 0; i < 20; i++) { open("/popups"); open("/x", "_blank", "noopener") }</script>`),
 		"/flood":    html(`<p>text</p><script>for (let i = 0; i < 20000; i++) console.error("line", i, "x".repeat(1000))</script>`),
-		"/line":     html(`<p>text</p><script>console.error("y".repeat(200 << 20)); console.warn("after")</script>`),
+		"/line":     html(`<p>text</p><script>console.error("y".repeat(80 << 20)); console.warn("after")</script>`),
 		"/memory":   html(`<p>text</p><script>const l = []; while (true) l.push(new Array(1e5).fill(l.length + 0.5))</script>`),
 		"/redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/redirect", http.StatusFound) },
 		"/reload":   html(`<p>text</p><script>location.reload()</script>`),
@@ -31,7 +31,7 @@ func TestHostilePages(t *testing.T) {
 		},
 		"/links":   html(`<p>text</p><a id=a href=/download download>x</a><script>for (let i = 0; i < 20; i++) a.click()</script>`),
 		"/file":    html(`<p>text</p><iframe src="file:///etc/passwd"></iframe><script>fetch("file:///etc/passwd").catch(() => 0); try { location = "file:///etc/passwd" } catch {}</script>`),
-		"/asks":    html(`<p id=p>text</p><script>Promise.allSettled([self.Notification?.requestPermission(), new Promise((d) => navigator.geolocation.getCurrentPosition(d, d)), navigator.mediaDevices && navigator.mediaDevices.getUserMedia({audio: true})]).then(() => { p.textContent = "answered" })</script>`),
+		"/asks":    html(`<p id=p>text</p><script>Promise.allSettled([self.Notification?.requestPermission(), new Promise((d) => navigator.geolocation.getCurrentPosition(d, d)), navigator.mediaDevices && navigator.mediaDevices.getUserMedia({audio: true})]).then(() => { p.textContent = p.className = "answered" })</script>`),
 		"/abort":   func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) },
 		"/missing": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(404); w.Write([]byte("not here")) },
 		"/broken":  func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) },
@@ -91,6 +91,8 @@ func TestHostilePages(t *testing.T) {
 			j := job("hostile-"+c.path[1:], s.URL+c.path)
 			j.Timeout = 40 * time.Second
 			switch c.path {
+			case "/asks":
+				j.WaitFor = ".answered"
 			case "/private":
 				j.ExpectURL = s.URL + "/private*"
 			case "/login":
