@@ -20,7 +20,7 @@ func TestHostilePages(t *testing.T) {
 		"/unload":   html(`<p>text</p><script>onbeforeunload = (e) => { e.preventDefault(); return "stay" }</script>`),
 		"/popups":   html(`<p>text</p><script>for (let i = 0; i < 20; i++) { open("/popups"); open("/x", "_blank", "noopener") }</script>`),
 		"/flood":    html(`<p>text</p><script>for (let i = 0; i < 20000; i++) console.error("line", i, "x".repeat(1000))</script>`),
-		"/line":     html(`<p>text</p><script>console.error("y".repeat(80 << 20)); console.warn("after")</script>`),
+		"/line":     html(`<p>text</p><script>console.error("y".repeat(200 << 20)); console.warn("after")</script>`),
 		"/memory":   html(`<p>text</p><script>const l = []; while (true) l.push(new Array(1e5).fill(l.length + 0.5))</script>`),
 		"/redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/redirect", http.StatusFound) },
 		"/reload":   html(`<p>text</p><script>location.reload()</script>`),

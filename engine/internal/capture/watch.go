@@ -41,7 +41,7 @@ type watch struct {
 	allow    allow
 	open     map[network.RequestID]*request
 	dropped  map[network.RequestID]*request // given up by the page before their answers were told
-	last     time.Time // when a request began or ended
+	last     time.Time                      // when a request began or ended
 	loaded   bool
 	requests int
 	bytes    int64
