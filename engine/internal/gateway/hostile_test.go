@@ -81,6 +81,10 @@ func misbehave(w http.ResponseWriter, r *http.Request, lists <-chan string) {
 		io.WriteString(w, strings.Replace(whole, string(m.ID), `"nobody"`, 1))
 	case "wrong_id_first":
 		event("data: " + strings.Replace(whole, string(m.ID), `"nobody"`, 1) + "\n\ndata: " + whole + "\n\n")
+	case "null_id":
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no such version"}}`)
 	case "page":
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusBadGateway)
@@ -148,6 +152,7 @@ func TestHostileHTTPServers(t *testing.T) {
 		body     string // the end of what the agent gets
 		broken   bool   // and its connection ends in the middle
 		finished bool
+		refused  bool // with an error that answers it
 		findings []string
 	}{
 		{tool: "x", status: 200, body: ok, finished: true},
@@ -158,6 +163,7 @@ func TestHostileHTTPServers(t *testing.T) {
 			findings: []string{`mcp_unknown_id: 1 responses answer no request that is open, the first has id "nobody"`, "mcp_answer_cut: 1 answers ended in the middle, the first: the answer to tools/call ended without a response"}},
 		{tool: "wrong_id_first", status: 200, body: "data: " + ok + "\n\n", finished: true,
 			findings: []string{`mcp_unknown_id: 1 responses answer no request that is open, the first has id "nobody"`}},
+		{tool: "null_id", status: 400, body: `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no such version"}}`, finished: true, refused: true},
 		{tool: "page", status: 502, body: "<h1>502 Bad Gateway</h1>", findings: []string{"mcp_http_error: 1 requests were answered with an HTTP error, the first: status 502: <h1>502 Bad Gateway</h1>"}},
 		{tool: "hidden", status: 200, body: strings.Replace(ok, `"ok"`, `"Error: no such page"`, 1), finished: true,
 			findings: []string{`mcp_error_in_success hidden: tool "hidden" answered without isError, but its result reads like a failure: Error: no such page`}},
@@ -181,7 +187,7 @@ func TestHostileHTTPServers(t *testing.T) {
 				t.Errorf("got %d …%s, %v; want %d …%s", status, body[max(0, len(body)-200):], err, tt.status, tt.body)
 			}
 			g.Close()
-			if calls := g.Calls(); len(calls) != 1 || calls[0].Finished != tt.finished || calls[0].IsError {
+			if calls := g.Calls(); len(calls) != 1 || calls[0].Finished != tt.finished || calls[0].IsError != tt.refused {
 				t.Errorf("calls %+v", calls)
 			}
 			if diff := cmp.Diff(tt.findings, told(g)); diff != "" {

@@ -379,8 +379,16 @@ func (u *remote) take(t *trip, e *wire.Envelope) *flight {
 	if f == nil {
 		f = u.open[key]
 	}
+	if f == nil && e.ID.Raw == "null" && len(t.open) == 1 {
+		// A server that could not make out what it was asked says so without the
+		// request's id, and there is one request that this can be the answer to.
+		for id, only := range t.open {
+			key, f = [2]string{t.session, id}, only
+			delete(t.open, id)
+		}
+	}
 	delete(t.open, e.ID.Raw)
-	if u.open[key] == f {
+	if f != nil && u.open[key] == f {
 		delete(u.open, key)
 	}
 	return f
