@@ -177,12 +177,7 @@ func lastLines(s string) string {
 // environment is the browser's: its own folder for everything, and no secret of
 // the engine's.
 func environment(profile string) map[string]string {
-	// The browser makes a socket in its temporary folder; a path to one is short.
-	temp := profile
-	if len(temp)+len("/org.chromium.Chromium.XXXXXX/SingletonSocket.") > 100 {
-		temp = os.TempDir()
-	}
-	env := map[string]string{"HOME": profile, "TMPDIR": temp, "XDG_CONFIG_HOME": profile, "XDG_CACHE_HOME": profile,
+	env := map[string]string{"HOME": profile, "TMPDIR": socketFolder(profile, os.TempDir(), "/tmp"), "XDG_CONFIG_HOME": profile, "XDG_CACHE_HOME": profile,
 		"XDG_RUNTIME_DIR": profile, "LANG": "C.UTF-8", "TZ": "UTC", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
 	for _, k := range []string{"PATH", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "SystemRoot", "LOCALAPPDATA"} {
 		if v, ok := os.LookupEnv(k); ok {
@@ -190,6 +185,17 @@ func environment(profile string) map[string]string {
 		}
 	}
 	return env
+}
+
+// socketFolder is the first of the folders in which a socket of the browser's has a
+// path that is short enough for one, or the first of all.
+func socketFolder(folders ...string) string {
+	for _, f := range folders {
+		if len(f)+len("/org.chromium.Chromium.XXXXXX/SingletonSocket.") <= 100 {
+			return f
+		}
+	}
+	return folders[0]
 }
 
 // attach connects to a browser that runs already. Only contexts of the engine's
