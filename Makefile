@@ -54,7 +54,7 @@ emdash: build browser
 # from each other that both are bounded in.
 test: build npm-test browser lint
 	$(GO) test -timeout $(TIMEOUT) ./engine/internal/capture
-	EVALENGINE_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v engine/internal/capture)
+	EVALENGINE_TEST_BIN=$(CURDIR)/$(BIN) $(GO) test -p 1 -timeout $(TIMEOUT) $$($(GO) list ./... | grep -v engine/internal/capture)
 
 # A package at a time: under the detector those with deadlines would otherwise
 # get in each other's way. The programs that tests start are built with the
