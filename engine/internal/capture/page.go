@@ -355,8 +355,7 @@ const manyNavs = 20
 func (w *watch) restless(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errBusy)
-	if errors.Is(err, errRestless) || late && w.navs > manyNavs {
+	if errors.Is(err, errRestless) || w.navs > manyNavs {
 		return fmt.Errorf("%w: %d times, last to %s", errRestless, w.navs, w.url)
 	}
 	return err
