@@ -85,36 +85,14 @@ func (p *Parser) Quiet(d time.Duration) {
 
 // Line reads one line of output.
 func (p *Parser) Line(l agentproc.Line) {
-	var e event
-	switch {
-	case !l.Truncated && agentout.Decode(l.Text, &e) == nil && e.Type != "":
-		p.take(&e, l)
-	case l.Truncated && !l.Unterminated:
-		p.notes.Add("a line of %d bytes is cut; its beginning is kept", l.Size)
-		if text := agentout.Salvage(l.Text); agentout.Decode(text, &e) == nil && e.Type != "" {
-			p.take(&e, l)
-		}
-	default:
-		p.odd(l)
-	}
-}
-
-// odd reads a line that is no event as a whole.
-func (p *Parser) odd(l agentproc.Line) {
-	events, rest := agentout.Split(l.Text, isEvent)
-	for _, b := range events {
+	agentout.ReadLine(l, p.notes, isEvent, func(text []byte) bool {
 		var e event
-		if agentout.Decode(b, &e) == nil {
-			p.take(&e, l)
+		if agentout.Decode(text, &e) != nil || e.Type == "" {
+			return false
 		}
-	}
-	switch s := strings.TrimSpace(strings.ToValidUTF8(string(rest), "\uFFFD")); {
-	case s == "":
-	case l.Unterminated:
-		p.notes.Add("the output ends within a line, at byte %d", l.Offset+int64(len(l.Text)))
-	default:
-		p.notes.Add("not an event on the agent's stdout: %s", agentout.Cut(s, 200))
-	}
+		p.take(&e, l)
+		return true
+	})
 }
 
 // isEvent accepts the kinds of lines that count also where they share theirs. An error
