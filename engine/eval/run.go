@@ -130,7 +130,8 @@ type Arm struct {
 }
 
 // Stat is one named quantity over the trials of an arm. Errored and skipped
-// ones are counted and enter nothing else.
+// ones are counted and enter nothing else; a trial that errored or was skipped as a
+// whole counts so in each quantity of its arm, and so does a value that is no number.
 type Stat struct {
 	Name          string    `json:"name"`
 	Scorer        string    `json:"scorer,omitempty"`

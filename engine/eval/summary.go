@@ -54,11 +54,23 @@ type Overall struct {
 	Min   *float64 `json:"min,omitempty"`
 	Max   *float64 `json:"max,omitempty"`
 	// StdErr is the standard error of Mean, clustered by story, and Interval its 95 %
-	// t interval with Stories-1 degrees of freedom, which may pass the bounds of what is
-	// measured: it is not cut.
+	// interval by IntervalMethod: t with Stories-1 degrees of freedom, which may pass the
+	// bounds of what is measured and is not cut; or, for a rate that is 0 or 1 in every
+	// story, Wilson's over stories, since t's would have no width there.
 	StdErr   *float64  `json:"std_err,omitempty"`
 	Interval []float64 `json:"interval,omitempty"`
+	// IntervalMethod is absent without an interval.
+	IntervalMethod IntervalMethod `json:"interval_method,omitempty"`
 }
+
+// IntervalMethod says how an interval was made. The zero IntervalMethod is none.
+type IntervalMethod string
+
+// Methods of intervals.
+const (
+	IntervalT      IntervalMethod = "t"
+	IntervalWilson IntervalMethod = "wilson"
+)
 
 // VarianceSplit says where the variance of one quantity of one variant x host comes
 // from. The parts add up to the variance of a single trial's value of a story that is

@@ -104,7 +104,10 @@ func (p *printer) variance(list []eval.VarianceSplit) {
 			p.heading("variance")
 		}
 		side = p.side(side, v.Variant, v.Host)
-		parts := []string{p.part(v, "story", v.Story), p.part(v, "repeat", v.Repeat), p.part(v, "judge", v.Judge)}
+		parts := []string{p.part(v, "story", v.Story), p.part(v, "repeat", v.Repeat)}
+		if v.Role == eval.RoleJudge || v.Judge != nil {
+			parts = append(parts, p.part(v, "judge", v.Judge))
+		}
 		if v.ICC != nil && v.EffectiveN != nil {
 			parts = append(parts, fmt.Sprintf("icc=%.2f  %s worth %s", *v.ICC, plural(v.N, "trial"), number(*v.EffectiveN)))
 		}

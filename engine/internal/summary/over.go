@@ -1,6 +1,8 @@
 package summary
 
 import (
+	"slices"
+
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/stats"
 )
@@ -114,10 +116,27 @@ func (x *across) overall(at side) eval.Overall {
 	if se, ok := stats.StdErr(means); ok {
 		o.StdErr = &se
 	}
-	if lo, hi, ok := stats.TInterval(means, level); ok {
-		o.Interval = []float64{lo, hi}
-	}
+	o.Interval, o.IntervalMethod = x.interval(means)
 	return o
+}
+
+// interval is of the mean of stories' means. A rate that is 0 or 1 in every story
+// varies no more than its stories let it, which is not that it does not vary.
+func (x *across) interval(means []float64) ([]float64, eval.IntervalMethod) {
+	lo, hi, ok := stats.TInterval(means, level)
+	if !ok {
+		return nil, ""
+	}
+	if x.rate() && lo == hi && (lo == 0 || lo == 1) {
+		lo, hi, _ = stats.Wilson(int(lo)*len(means), len(means), level)
+		return []float64{lo, hi}, eval.IntervalWilson
+	}
+	return []float64{lo, hi}, eval.IntervalT
+}
+
+// rate reports whether the quantity is the share of trials that held.
+func (x *across) rate() bool {
+	return x.gate || x.stat.Role == eval.RoleAssert && !slices.ContainsFunc(x.values, func(v []float64) bool { return !binary(v) })
 }
 
 // variance splits the variance of the quantity; not ok where no trial has a value.

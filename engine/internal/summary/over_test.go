@@ -103,7 +103,7 @@ func TestOverStories(t *testing.T) {
 		t.Errorf("over = %+v; mean %s, stdev %s", o, number(o.Mean), number(o.Stdev))
 	}
 	se := math.Sqrt(0.07 / 3)
-	if !near(o.StdErr, se) || math.Abs(o.Interval[1]-(0.7+4.302652729749456*se)) > 1e-9 {
+	if !near(o.StdErr, se) || o.IntervalMethod != eval.IntervalT || math.Abs(o.Interval[1]-(0.7+4.302652729749456*se)) > 1e-9 {
 		t.Errorf("error %s, interval %v", number(o.StdErr), o.Interval)
 	}
 	// MSW = (0.02+0.02)/2; MSB of the grand mean 0.76; n0 = (5 - 9/5)/2.
@@ -144,6 +144,21 @@ func TestJudgePart(t *testing.T) {
 	answer := (0.14 + (0.36 + 0.49 + 1.0 - 2.3*2.3/3)) / 4
 	if !near(v.JudgeAnswer, answer) || v.Judge == nil || math.Abs(*v.Judge-answer*0.448671) > 1e-9 {
 		t.Errorf("answer %s, judge %s; want %v and 0.4487 of it", number(v.JudgeAnswer), number(v.Judge), answer)
+	}
+}
+
+// Stories that all pass are few, not certain.
+func TestRateOfStoriesThatAllPass(t *testing.T) {
+	for _, tt := range []struct {
+		gate   *bool
+		lo, hi float64
+	}{{yes(), 0.3423802275066531, 1}, {no(), 0, 0.6576197724933469}} {
+		s := fold(t, of("a", record(1, eval.StatusPassed, assert(eval.DimensionOutcome, tt.gate))), of("b", record(1, eval.StatusPassed, assert(eval.DimensionOutcome, tt.gate))))
+		for _, o := range s.Dimensions {
+			if o.IntervalMethod != eval.IntervalWilson || math.Abs(o.Interval[0]-tt.lo) > 1e-9 || math.Abs(o.Interval[1]-tt.hi) > 1e-9 {
+				t.Errorf("%v: %v by %q; want [%v %v]", *tt.gate, o.Interval, o.IntervalMethod, tt.lo, tt.hi)
+			}
+		}
 	}
 }
 

@@ -2172,11 +2172,14 @@ type Overall struct {
 	Max   *float64 `protobuf:"fixed64,16,opt,name=max,proto3,oneof" json:"max,omitempty"`
 	// Of the mean, clustered by story; absent for fewer than two stories.
 	StdErr *float64 `protobuf:"fixed64,17,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
-	// 95 %, from t with stories-1 degrees of freedom.
-	Interval      []float64 `protobuf:"fixed64,18,rep,packed,name=interval,proto3" json:"interval,omitempty"`
-	Scorer        string    `protobuf:"bytes,19,opt,name=scorer,proto3" json:"scorer,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// 95 %.
+	Interval []float64 `protobuf:"fixed64,18,rep,packed,name=interval,proto3" json:"interval,omitempty"`
+	Scorer   string    `protobuf:"bytes,19,opt,name=scorer,proto3" json:"scorer,omitempty"`
+	// t with stories-1 degrees of freedom, or wilson for a rate that is 0 or 1 in every
+	// story.
+	IntervalMethod string `protobuf:"bytes,20,opt,name=interval_method,json=intervalMethod,proto3" json:"interval_method,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Overall) Reset() {
@@ -2338,6 +2341,13 @@ func (x *Overall) GetInterval() []float64 {
 func (x *Overall) GetScorer() string {
 	if x != nil {
 		return x.Scorer
+	}
+	return ""
+}
+
+func (x *Overall) GetIntervalMethod() string {
+	if x != nil {
+		return x.IntervalMethod
 	}
 	return ""
 }
@@ -3664,7 +3674,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05flaky\x18\x05 \x01(\bR\x05flaky\x12\x1a\n" +
 	"\bevidence\x18\x06 \x01(\tR\bevidenceB\f\n" +
 	"\n" +
-	"_flip_rate\"\x8c\x04\n" +
+	"_flip_rate\"\xb5\x04\n" +
 	"\aOverall\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12\x12\n" +
@@ -3685,7 +3695,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x03max\x18\x10 \x01(\x01H\x03R\x03max\x88\x01\x01\x12\x1c\n" +
 	"\astd_err\x18\x11 \x01(\x01H\x04R\x06stdErr\x88\x01\x01\x12\x1a\n" +
 	"\binterval\x18\x12 \x03(\x01R\binterval\x12\x16\n" +
-	"\x06scorer\x18\x13 \x01(\tR\x06scorerB\a\n" +
+	"\x06scorer\x18\x13 \x01(\tR\x06scorer\x12'\n" +
+	"\x0finterval_method\x18\x14 \x01(\tR\x0eintervalMethodB\a\n" +
 	"\x05_meanB\b\n" +
 	"\x06_stdevB\x06\n" +
 	"\x04_minB\x06\n" +
