@@ -25,6 +25,8 @@ type Comparison struct {
 	Unpaired []Unpaired `json:"unpaired,omitempty"`
 	// Changes are what else differs between the sides.
 	Changes []Change `json:"changes,omitempty"`
+	// Notes say what could not be told.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // ComparisonVerdict is what a comparison makes of a difference. The zero
@@ -88,6 +90,10 @@ type Compared struct {
 	Head  ComparedValues `json:"head"`
 	// Stories is how many stories both sides have values of: the size of the sample.
 	Stories int `json:"stories"`
+	// OneSided are stories of both sides of which only one has a value.
+	OneSided []string `json:"one_sided_stories,omitempty"`
+	// LeftOut says which stories enter nothing since their scorer changed, and why.
+	LeftOut []string `json:"left_out,omitempty"`
 	// Difference is head less base: the mean over stories of what the means of their
 	// trials differ by. Absent without a story that both sides have.
 	Difference *float64 `json:"difference,omitempty"`
@@ -98,7 +104,8 @@ type Compared struct {
 	Test    string `json:"test,omitempty"`
 	TestWhy string `json:"test_why,omitempty"`
 	// P is of both tails, Adjusted what Holm's correction over the quantities that
-	// gate, or over those that do not, makes of it.
+	// gate makes of it; absent for others, and for a test that cannot reach the level
+	// with so few stories that differ.
 	P        *float64 `json:"p,omitempty"`
 	Adjusted *float64 `json:"p_adjusted,omitempty"`
 	// PairedT is the p-value of the paired t test, for comparison.
@@ -123,16 +130,17 @@ type Compared struct {
 
 // ComparedValues are one side's values of a quantity.
 type ComparedValues struct {
-	// N is how many trials have a value.
+	// N is how many trials of the stories have a value.
 	N int `json:"n"`
 	// Mean is the mean of the means of the stories that both sides have; absent
 	// without one.
 	Mean *float64 `json:"mean,omitempty"`
-	// Errored and Skipped count trials, and scores of finished trials, without a value;
-	// they enter nothing else.
+	// Errored and Skipped count scores of finished trials without a value; they enter
+	// nothing else. Trials that did not finish are in the side's own count.
 	Errored int `json:"errored,omitempty"`
 	Skipped int `json:"skipped,omitempty"`
-	// Refused counts values that are no finite number.
+	// Refused counts values that are no number that can be summed up: NaN, infinite, or
+	// beyond 1e100.
 	Refused int `json:"refused,omitempty"`
 }
 
@@ -145,8 +153,9 @@ type ComparedStory struct {
 	BaseN      int     `json:"base_n"`
 	HeadN      int     `json:"head_n"`
 	Difference float64 `json:"difference"`
-	// P is of Fisher's exact test on the story's own trials, for rates with several
-	// trials on each side; Adjusted is Holm's correction over the stories of all gates.
+	// P is of Fisher's exact test on the story's own trials, for rates that gate with
+	// several trials on each side; Adjusted is Holm's correction over the stories of all
+	// of them, as in [Compared].
 	P        *float64 `json:"p,omitempty"`
 	Adjusted *float64 `json:"p_adjusted,omitempty"`
 	// Verdict is of this story alone.

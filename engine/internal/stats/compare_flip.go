@@ -18,9 +18,9 @@ type SignFlips struct {
 	Patterns, Extreme int
 	// Exact says that these are all there are.
 	Exact bool
-	// Lowest is the smallest P that so many differences can give: those that are 0
-	// give no evidence.
-	Lowest float64
+	// Lowest is the smallest P that so many differences can give, Given the smallest
+	// with as many that are not 0.
+	Lowest, Given float64
 }
 
 // SignFlip tests whether differences are symmetric around 0 (Fisher's randomization
@@ -46,11 +46,12 @@ func SignFlip(d []float64, draws int, seed uint64) (f SignFlips, ok bool) {
 		f.Patterns <<= len(d) - len(moving)
 		f.Extreme <<= len(d) - len(moving)
 		f.P, f.Exact = float64(f.Extreme)/float64(f.Patterns), true
-		f.Lowest = math.Min(1, math.Ldexp(2, -len(d)))
+		f.Lowest, f.Given = math.Min(1, math.Ldexp(2, -len(d))), math.Min(1, math.Ldexp(2, -len(moving)))
 		return f, true
 	}
 	f = drawnFlip(moving, limit, draws, seed)
-	f.Lowest = math.Max(math.Ldexp(2, -len(d)), 1/float64(f.Patterns))
+	least := 1 / float64(f.Patterns)
+	f.Lowest, f.Given = math.Max(math.Ldexp(2, -len(d)), least), math.Min(1, math.Max(math.Ldexp(2, -len(moving)), least))
 	return f, true
 }
 

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -39,8 +40,8 @@ type Discordant struct {
 	// ChiSquared has the continuity correction.
 	ChiSquared float64
 	// Lowest is the smallest MidP that so many pairs, if all of them differed, can
-	// give.
-	Lowest float64
+	// give, Given the smallest with as many that differ as do.
+	Lowest, Given float64
 }
 
 // McNemar tests whether pairs differ to one side more than to the other: exact, and
@@ -51,7 +52,7 @@ func McNemar(lost, won, pairs int) (m Discordant, ok bool) {
 	if lost < 0 || won < 0 || lost+won > pairs {
 		return Discordant{}, false
 	}
-	m = Discordant{Exact: 1, MidP: 1, Lowest: math.Ldexp(1, -pairs)}
+	m = Discordant{Exact: 1, MidP: 1, Lowest: math.Ldexp(1, -pairs), Given: math.Ldexp(1, -lost-won)}
 	n := lost + won
 	if n == 0 {
 		return m, true
@@ -87,30 +88,76 @@ func SignTest(won, lost int) (p float64, ok bool) {
 type Table struct {
 	// P is two-sided: all tables with the same margins that are no likelier.
 	P float64
-	// Lowest is the smallest P that any table of these sizes can give.
-	Lowest float64
+	// Lowest is the smallest P that any table of these sizes can give, Given the
+	// smallest that one of these margins can.
+	Lowest, Given float64
+}
+
+// Counts are k1 of n1 on the first side and k2 of n2 on the second.
+type Counts struct{ K1, N1, K2, N2 int }
+
+func (c Counts) valid() bool {
+	return c.N1 > 0 && c.N2 > 0 && c.K1 >= 0 && c.K2 >= 0 && c.K1 <= c.N1 && c.K2 <= c.N2
 }
 
 // FisherExact tests whether k1 of n1 and k2 of n2 are of one rate; not ok for counts
 // that no such table has.
 func FisherExact(k1, n1, k2, n2 int) (t Table, ok bool) {
-	if n1 <= 0 || n2 <= 0 || k1 < 0 || k2 < 0 || k1 > n1 || k2 > n2 {
+	return FisherStrata([]Counts{{k1, n1, k2, n2}})
+}
+
+// FisherStrata is Fisher's exact test over tables whose rates may differ, each held at
+// its own margins (Gart, 1970); not ok without a table.
+func FisherStrata(tables []Counts) (t Table, ok bool) {
+	if len(tables) == 0 {
 		return Table{}, false
 	}
-	k := k1 + k2
-	observed := logTable(k1, n1, k-k1, n2)
-	for x := max(0, k-n2); x <= min(k, n1); x++ {
-		if l := logTable(x, n1, k-x, n2); l <= observed+1e-9 {
-			t.P += math.Exp(l)
+	// all has the probabilities of each sum of the first side's counts.
+	all, least, observed := []float64{1}, 0, 0
+	lowest, even := 0.0, true
+	for _, c := range tables {
+		if !c.valid() {
+			return Table{}, false
 		}
+		k := c.K1 + c.K2
+		from := max(0, k-c.N2)
+		own := make([]float64, min(k, c.N1)-from+1)
+		for i := range own {
+			own[i] = math.Exp(logTable(from+i, c.N1, k-from-i, c.N2))
+		}
+		all, least, observed = convolve(all, own), least+from, observed+c.K1
+		lowest -= logChoose(c.N1+c.N2, c.N1)
+		even = even && c.N1 == c.N2
 	}
-	t.P = math.Min(1, t.P)
-	t.Lowest = math.Exp(-logChoose(n1+n2, n1))
-	if n1 == n2 {
+	t.P, t.Given = noLikelier(all, all[observed-least]), noLikelier(all, slices.Min(all))
+	t.Lowest = math.Exp(lowest)
+	if even {
 		t.Lowest *= 2
 	}
 	t.Lowest = math.Min(1, t.Lowest)
 	return t, true
+}
+
+// noLikelier is the probability of all that is at most as probable as p.
+func noLikelier(all []float64, p float64) float64 {
+	sum, limit := 0.0, p*(1+1e-7)
+	for _, v := range all {
+		if v <= limit {
+			sum += v
+		}
+	}
+	return math.Min(1, sum)
+}
+
+// convolve is the distribution of the sum of two independent counts.
+func convolve(a, b []float64) []float64 {
+	out := make([]float64, len(a)+len(b)-1)
+	for i, x := range a {
+		for j, y := range b {
+			out[i+j] += x * y
+		}
+	}
+	return out
 }
 
 // logTable is the logarithm of a table's hypergeometric probability.

@@ -187,7 +187,7 @@ func TestMcNemarAndSign(t *testing.T) {
 		p, _ := SignTest(won, lost)
 		wantNear(t, name, p, v)
 	}
-	if m, ok := McNemar(0, 0, 4); !ok || m.MidP != 1 || m.Lowest != 1.0/16 {
+	if m, ok := McNemar(0, 0, 4); !ok || m.MidP != 1 || m.Lowest != 1.0/16 || m.Given != 1 {
 		t.Errorf("no pair that differs: %+v, %v", m, ok)
 	}
 }
@@ -286,17 +286,34 @@ func TestFisherExact(t *testing.T) {
 	for _, tt := range []struct {
 		k1, n1, k2, n2 int
 		p, lowest      float64
+		given          float64
 	}{
-		{3, 3, 0, 3, 0.1, 0.1},
-		{5, 5, 0, 5, 2.0 / 252, 2.0 / 252},
-		{3, 4, 1, 4, 0.4857142857142857, 2.0 / 70}, // the lady tasting tea
-		{5, 5, 5, 5, 1, 2.0 / 252},
-		{1, 1, 0, 2, 1.0 / 3, 1.0 / 3},
+		{3, 3, 0, 3, 0.1, 0.1, 0.1},
+		{5, 5, 0, 5, 2.0 / 252, 2.0 / 252, 2.0 / 252},
+		{3, 4, 1, 4, 0.4857142857142857, 2.0 / 70, 2.0 / 70}, // the lady tasting tea
+		{5, 5, 5, 5, 1, 2.0 / 252, 1},
+		{1, 1, 0, 2, 1.0 / 3, 1.0 / 3, 1.0 / 3},
 	} {
 		f, ok := FisherExact(tt.k1, tt.n1, tt.k2, tt.n2)
-		if !ok || !near(f.P, tt.p) || !near(f.Lowest, tt.lowest) {
+		if !ok || !near(f.P, tt.p) || !near(f.Lowest, tt.lowest) || !near(f.Given, tt.given) {
 			t.Errorf("FisherExact(%d/%d, %d/%d) = %+v, %v; want %v, %v", tt.k1, tt.n1, tt.k2, tt.n2, f, ok, tt.p, tt.lowest)
 		}
+	}
+}
+
+// TestFisherStrata has two tables of 2 and 2: either alone can say one third at most.
+func TestFisherStrata(t *testing.T) {
+	all := Counts{K1: 2, N1: 2, K2: 0, N2: 2}
+	f, ok := FisherStrata([]Counts{all, all})
+	if !ok || !near(f.P, 2.0/36) || !near(f.Lowest, 2.0/36) {
+		t.Errorf("got %+v, %v; want 1/18", f, ok)
+	}
+	f, _ = FisherStrata([]Counts{all, {K1: 0, N1: 2, K2: 2, N2: 2}})
+	if !near(f.P, 1) {
+		t.Errorf("tables that say the opposite: %+v; want 1", f)
+	}
+	if _, ok := FisherStrata(nil); ok {
+		t.Error("no table is tested")
 	}
 }
 
