@@ -18,6 +18,7 @@ type Side struct {
 	made  made
 	// parameters has digests of what scorers were given, where they are known.
 	parameters map[scoreKey]string
+	rescored   bool
 }
 
 type armKey struct{ story, variant, host string }
@@ -88,10 +89,14 @@ func (s *Side) SetParameters(story, score, digest string) {
 	s.parameters[scoreKey{story, score}] = digest
 }
 
+// Rescored reports whether the verdict of a trial is a later one than its record's.
+func (s *Side) Rescored() bool { return s.rescored }
+
 // Add takes in a record. Errored and skipped trials are counted and enter nothing
 // else.
 func (s *Side) Add(r *eval.Record) {
 	s.made.addRecord(r)
+	s.rescored = s.rescored || r.Rescored != nil
 	s.addTrial(r.Trial, r.Status, r.Cause, observe(r))
 }
 
