@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -121,7 +122,13 @@ type cellPair struct {
 	base, head *cell
 }
 
-func (p *storyPair) difference() float64 { return p.head - p.base }
+// difference is none where it is due to rounding.
+func (p *storyPair) difference() float64 {
+	if d := p.head - p.base; math.Abs(d) > same*max(1, math.Abs(p.base), math.Abs(p.head)) {
+		return d
+	}
+	return 0
+}
 
 // quantities are all that either side has values of, those that gate first.
 func (m *matching) quantities(o Options) []*quantity {

@@ -129,7 +129,7 @@ func (q *quantity) said() string {
 	if q.lost+q.won == 0 {
 		return fmt.Sprintf("all %s have the same mean on both sides", stories(out.Stories))
 	}
-	text := fmt.Sprintf("%s by %s over %s, p = %s", direction(*out.Difference), amount(math.Abs(*out.Difference), out.Unit), stories(out.Stories), q.test.shown())
+	text := fmt.Sprintf("%s over %s, p = %s", direction(*out.Difference, out.Unit), stories(out.Stories), q.test.shown())
 	if !out.Gated {
 		text += ", not corrected for how many quantities there are"
 	}
@@ -253,11 +253,14 @@ func stories(n int) string {
 	return fmt.Sprintf("%d stories", n)
 }
 
-func direction(d float64) string {
-	if d < 0 {
-		return "down"
+func direction(d float64, unit string) string {
+	switch {
+	case math.Abs(d) <= same:
+		return "the mean is the same"
+	case d < 0:
+		return "down by " + amount(-d, unit)
 	}
-	return "up"
+	return "up by " + amount(d, unit)
 }
 
 func amount(v float64, unit string) string {

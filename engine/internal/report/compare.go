@@ -39,6 +39,9 @@ func Comparison(w io.Writer, c *eval.Comparison, st Style) {
 	p.line("%s  %s", st.paint(verdictColors[c.Verdict], verdictWords[c.Verdict]), Line(c.Reason, most))
 	group := ""
 	for _, d := range c.Dimensions {
+		if unused(d) {
+			continue
+		}
 		if g := groupOf(d); g != group {
 			group = g
 			p.line("")
@@ -51,6 +54,12 @@ func Comparison(w io.Writer, c *eval.Comparison, st Style) {
 	for _, n := range c.Notes {
 		p.line("%s  %s", st.paint(yellow, "note"), Line(n, most))
 	}
+}
+
+// unused is an effort that no trial of either side took, such as the tokens of a host
+// without a model.
+func unused(d eval.Compared) bool {
+	return d.Kind == eval.QuantityEffort && !d.Gated && d.Difference != nil && *d.Base.Mean == 0 && *d.Head.Mean == 0
 }
 
 func groupOf(d eval.Compared) string {
@@ -279,6 +288,9 @@ func ComparisonMarkdown(w io.Writer, c *eval.Comparison) {
 	m("| quantity | verdict | base | head | difference | %g %% interval | p (Holm) | detectable | stories | why |", 100*c.Level)
 	m("|---|---|---|---|---|---|---|---|---|---|")
 	for _, d := range c.Dimensions {
+		if unused(d) {
+			continue
+		}
 		m("%s", comparedRow(d))
 	}
 	comparedNotes(m, c)
