@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,8 +43,8 @@ func (f *compareFlags) check() error {
 	if !(f.Level >= 0.5 && f.Level < 1) {
 		return fmt.Errorf("--level %v: give one from 0.5 to below 1, such as 0.95", f.Level)
 	}
-	if f.Seed == 0 {
-		return errors.New("--seed 0: give a number from 1")
+	if f.Seed == 0 || f.Seed > math.MaxUint32 {
+		return fmt.Errorf("--seed %d: give a number from 1 to %d", f.Seed, uint32(math.MaxUint32))
 	}
 	return nil
 }
