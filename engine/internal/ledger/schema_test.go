@@ -81,6 +81,9 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 		{"state", &eval.State{}}, {"tool", &eval.Tool{}}, {"summary", sum},
 		{"judge", &eval.JudgeCall{}},
 		{"gold", &eval.GoldInfo{Schema: 1, MadeFrom: map[string]string{}}}, {"grades", &eval.GoldGrades{Schema: 1, Judges: []eval.GoldJudge{}}},
+		{"findings", &eval.FindingHistory{Schema: 1, Groups: []eval.FindingGroup{}}},
+		{"finding-delta", &eval.FindingDelta{Schema: 1, New: []eval.FindingGroup{}, CameBack: []eval.FindingGroup{}, Gone: []eval.FindingGroup{}, Known: []eval.FindingGroup{}, Acknowledged: []eval.FindingGroup{}, NotLookedAt: []eval.FindingGroup{}}},
+		{"triage", &eval.Triage{Schema: 1}},
 	} {
 		empty, err := json.Marshal(tt.value)
 		if err != nil {
@@ -116,7 +119,7 @@ func TestOneSchemaForEachFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 10 {
-		t.Errorf("%d schemas; want 10, each with a row in TestFilesFitTheirSchemas", len(entries))
+	if len(entries) != 13 {
+		t.Errorf("%d schemas; want 13, each with a row in TestFilesFitTheirSchemas", len(entries))
 	}
 }
