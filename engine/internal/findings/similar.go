@@ -8,9 +8,9 @@ import (
 )
 
 // Threshold is the similarity from which two findings of one kind, tool and action
-// are taken for the same. It was chosen on the pairs of testdata/pairs.jsonl that
-// are marked tune, between the lowest that are the same and the highest that are
-// not; those marked held_out had no part in it.
+// are taken for the same. It lies in the gap that the pairs of testdata/pairs.jsonl
+// marked tune leave. Neither it nor the word lists were fitted to those marked
+// held_out, but their figures were seen before it was settled.
 const Threshold = 0.6
 
 // sketch is what of a finding's text is compared: the character four-grams of its
