@@ -166,6 +166,7 @@ grades what the agent chose to do.`,
 		a.initCommand(), a.validateCommand(), a.planCommand(), a.runCommand(), a.resumeCommand(), a.scoreCommand(), a.showCommand(), a.goldCommand(), a.calibrateCommand(),
 		a.compareCommand(),
 		a.aaCommand(),
+		a.findingsCommand(),
 		a.doctorCommand(), a.pluginCommand(), a.versionCommand(), a.workerCommand(), a.shimCommand(),
 	)
 	return cmd

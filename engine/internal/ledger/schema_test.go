@@ -90,6 +90,9 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 		{"gold", &eval.GoldInfo{Schema: 1, MadeFrom: map[string]string{}}}, {"grades", &eval.GoldGrades{Schema: 1, Judges: []eval.GoldJudge{}}},
 		{"comparison", &eval.Comparison{Schema: 1, Base: eval.ComparedSide{Runs: []string{}}, Head: eval.ComparedSide{Runs: []string{}}, Dimensions: []eval.Compared{}}},
 		{"noise", &eval.Noise{Schema: 1, FalseRegressed: none, FalseImproved: none, AnyDrop: none, Floors: []eval.NoiseFloor{}}},
+		{"findings", &eval.FindingHistory{Schema: 1, Groups: []eval.FindingGroup{}}},
+		{"finding-delta", &eval.FindingDelta{Schema: 1, New: []eval.FindingGroup{}, CameBack: []eval.FindingGroup{}, Gone: []eval.FindingGroup{}, Known: []eval.FindingGroup{}, Acknowledged: []eval.FindingGroup{}, NotLookedAt: []eval.FindingGroup{}}},
+		{"triage", &eval.Triage{Schema: 1}},
 	} {
 		empty, err := json.Marshal(tt.value)
 		if err != nil {
@@ -125,7 +128,7 @@ func TestOneSchemaForEachFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 12 {
-		t.Errorf("%d schemas; want 12, each with a row in TestFilesFitTheirSchemas", len(entries))
+	if len(entries) != 15 {
+		t.Errorf("%d schemas; want 15, each with a row in TestFilesFitTheirSchemas", len(entries))
 	}
 }
