@@ -59,10 +59,15 @@ func mdTable(w io.Writer, header []string, rows [][]string) {
 	fmt.Fprintln(w)
 }
 
-// mdDetails writes a part that forges fold: summary is Markdown-free text, body
-// writes what is under it.
+// htmlEscapes are mdEscapes for text within a tag, where a backslash is itself.
+var htmlEscapes = strings.NewReplacer(
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", `"`, "&#34;", "'", "&#39;", "@", "@&#8203;", "#", "#&#8203;", "://", ":&#8203;//",
+)
+
+// mdDetails writes a part that forges fold: summary is untrusted text, body writes
+// what is under it.
 func mdDetails(w io.Writer, summary string, body func()) {
-	fmt.Fprintf(w, "<details><summary>%s</summary>\n\n", mdText(summary, 0))
+	fmt.Fprintf(w, "<details><summary>%s</summary>\n\n", htmlEscapes.Replace(Line(summary, mdCell)))
 	body()
 	fmt.Fprint(w, "</details>\n\n")
 }

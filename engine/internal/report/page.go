@@ -9,8 +9,6 @@ import (
 	"io"
 	"strings"
 	"time"
-
-	"github.com/evalengine/evalengine/engine/eval"
 )
 
 //go:embed templates
@@ -65,16 +63,23 @@ func policy(css []byte) string {
 // "line" takes control characters out and bounds it.
 func pageFuncs() template.FuncMap {
 	return template.FuncMap{
-		"line":     func(s string) string { return Line(s, 1000) },
-		"number":   number,
-		"figure":   optional,
-		"interval": interval,
-		"duration": Duration,
-		"cost":     Cost,
-		"plural":   plural,
-		"join":     strings.Join,
-		"date":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-		"lower":    func(s eval.Severity) string { return strings.ToLower(string(s)) },
+		"line":      func(s string) string { return Line(s, 1000) },
+		"number":    number,
+		"figure":    optional,
+		"interval":  interval,
+		"duration":  Duration,
+		"cost":      Cost,
+		"plural":    plural,
+		"join":      strings.Join,
+		"date":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+		"arm":       func(variant, host string) string { return Line(arm(variant, host), mdCell) },
+		"overall":   overallLabel,
+		"lost":      lost,
+		"undefined": undefined,
+		"small":     optional4,
+		"variance":  varianceNote,
+		"found":     found,
+		"seconds":   seconds,
 	}
 }
 
