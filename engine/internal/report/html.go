@@ -124,13 +124,25 @@ func (d *Document) tiles() []tile {
 	if n := s.Planned - s.Trials.Total; n > 0 {
 		out = append(out, tile{fmt.Sprint(n), "planned and not run", "warn"})
 	}
-	if c := Cost(s.Usage); c != "" {
+	if c := shortCost(s.Usage); c != "" {
 		out = append(out, tile{c, "for the agents", ""})
 	}
-	if c := Cost(d.Judges); c != "" {
+	if c := shortCost(d.Judges); c != "" {
 		out = append(out, tile{c, "for the judges", ""})
 	}
 	return append(out, tile{Duration(s.FinishedAt.Sub(s.StartedAt)), "from start to end", ""})
+}
+
+// shortCost is Cost in cents where that is exact enough.
+func shortCost(u eval.Usage) string {
+	if u.CostUSD == nil || *u.CostUSD < 1 {
+		return Cost(u)
+	}
+	c := fmt.Sprintf("$%.2f", *u.CostUSD)
+	if u.LowerBound {
+		return "≥ " + c
+	}
+	return c
 }
 
 // bar shares the width of 1000 among the trials' statuses.

@@ -61,7 +61,7 @@ func (m *markdown) head() {
 	if c := Cost(m.d.Judges); c != "" {
 		facts = append(facts, "judges "+c)
 	}
-	m.line("%s. %s.\n", strings.ToUpper(why[:1])+why[1:], strings.ReplaceAll(strings.Join(facts, ", "), "$", `\$`))
+	m.line("%s: %s.\n", strings.ToUpper(why[:1])+why[1:], strings.ReplaceAll(strings.Join(facts, ", "), "$", `\$`))
 	for _, n := range m.d.notes() {
 		m.line("> %s\n", mdText(n, 1000))
 	}
@@ -84,7 +84,10 @@ func (m *markdown) arms() {
 	for _, j := range judges {
 		header = append(header, mdText(j, 60)+":")
 	}
-	header = append(header, "steady")
+	steady := slices.ContainsFunc(m.s.Arms, func(a eval.Arm) bool { return reliability(&a) != "" })
+	if steady {
+		header = append(header, "steady")
+	}
 	var rows [][]string
 	for i := range m.s.Arms {
 		a := &m.s.Arms[i]
@@ -95,7 +98,10 @@ func (m *markdown) arms() {
 		for _, j := range judges {
 			row = append(row, mdMean(named(a.Scores, j)))
 		}
-		rows = append(rows, append(row, reliability(a)))
+		if steady {
+			row = append(row, reliability(a))
+		}
+		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
 		m.line("No story was planned.\n")
@@ -219,7 +225,7 @@ func (m *markdown) problems() {
 		return
 	}
 	m.line("## Trials that did not pass\n")
-	if text := causes(m.d.errored); text != "" {
+	if text := strings.Join(causeList(m.d.errored), ", "); text != "" {
 		m.line("Errored by cause: %s. They say nothing of the agent and enter no mean.\n", mdText(text, 0))
 	}
 	var rows [][]string

@@ -13,7 +13,7 @@ const mdCell = 300
 // ones that HTML does, and what forges make links and mentions of: a name that an
 // agent wrote must not call a person.
 var mdEscapes = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "{", `\{`, "}", `\}`, "[", `\[`, "]", `\]`,
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`,
 	"|", `\|`, "~", `\~`, "$", `\$`, "!", `\!`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
 	"@", "@&#8203;", "#", "#&#8203;", "://", ":&#8203;//", "www.", "www&#8203;.", "WWW.", "WWW&#8203;.",
 )
