@@ -76,7 +76,7 @@ func (o *output) writeRun(store *engine.Store, s *eval.Summary, problems []repor
 		d.AddDamage(err.Error())
 		return o.write(nil, nil, d)
 	}
-	d := readDocument(run, false)
+	d := readDocument(run, 0, false)
 	d.Summary = s
 	return o.write(nil, run, d)
 }

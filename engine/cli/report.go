@@ -24,6 +24,7 @@ import (
 type reportFlags struct {
 	format, output string
 	verify         bool
+	passK          int
 }
 
 func (a *app) reportCommand() *cobra.Command {
@@ -38,11 +39,17 @@ Exit codes: 0 written, 2 usage error, 3 written, and files of the run are missin
 cannot be read: the report names them.`,
 		Example: "  evalengine report latest -o report.html",
 		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return f.report(a, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("pass-k") && f.passK < 1 {
+				return fmt.Errorf("--pass-k %d: give a number from 1", f.passK)
+			}
+			return f.report(a, args)
+		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "", "md, html, json, junit, csv or txt (default: as the ending of --output says, else md)")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this file; an HTML report has small pictures of pages in a folder beside it")
+	fl.IntVar(&f.passK, "pass-k", 0, passKUsage)
 	fl.BoolVar(&f.verify, "verify", false, "hold every file of the trials against the sum in its record")
 	return cmd
 }
@@ -67,7 +74,7 @@ func (f *reportFlags) report(a *app, args []string) error {
 	if err != nil {
 		return runError(err)
 	}
-	d := readDocument(run, f.verify)
+	d := readDocument(run, f.passK, f.verify)
 	if err := out.write(a.out, run, d); err != nil {
 		return &exitError{code: exitIncomplete, err: err}
 	}
@@ -114,9 +121,9 @@ func (a *app) damage(d *report.Document) error {
 }
 
 // readDocument reads a run's records once, one after the other.
-func readDocument(run *ledger.Run, verify bool) *report.Document {
+func readDocument(run *ledger.Run, passK int, verify bool) *report.Document {
 	d := report.NewDocument(&run.Info)
-	var fold summary.Fold
+	fold := summary.Fold{K: passK}
 	for _, t := range run.Info.Trials {
 		fold.Expect(t)
 	}

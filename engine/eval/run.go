@@ -133,6 +133,7 @@ type Arm struct {
 // ones are counted and enter nothing else.
 type Stat struct {
 	Name          string    `json:"name"`
+	Scorer        string    `json:"scorer,omitempty"`
 	Role          Role      `json:"role,omitempty"`
 	Dimension     Dimension `json:"dimension,omitempty"`
 	Unit          string    `json:"unit,omitempty"`

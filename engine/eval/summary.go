@@ -30,9 +30,11 @@ type Flaky struct {
 // has a value weighs the same, however many trials it has: stories are what a
 // conclusion is drawn from, and repeats tell about each of them.
 type Overall struct {
-	Variant       string    `json:"variant,omitempty"`
-	Host          string    `json:"host"`
-	Name          string    `json:"name"`
+	Variant string `json:"variant,omitempty"`
+	Host    string `json:"host"`
+	Name    string `json:"name"`
+	// Scorer tells quantities of one name apart.
+	Scorer        string    `json:"scorer,omitempty"`
 	Role          Role      `json:"role,omitempty"`
 	Dimension     Dimension `json:"dimension,omitempty"`
 	Unit          string    `json:"unit,omitempty"`
@@ -52,8 +54,8 @@ type Overall struct {
 	Min   *float64 `json:"min,omitempty"`
 	Max   *float64 `json:"max,omitempty"`
 	// StdErr is the standard error of Mean, clustered by story, and Interval its 95 %
-	// t interval with Stories-1 degrees of freedom. A mean of what lies in 0..1 has its
-	// interval cut there.
+	// t interval with Stories-1 degrees of freedom, which may pass the bounds of what is
+	// measured: it is not cut.
 	StdErr   *float64  `json:"std_err,omitempty"`
 	Interval []float64 `json:"interval,omitempty"`
 }
@@ -65,6 +67,7 @@ type VarianceSplit struct {
 	Variant   string    `json:"variant,omitempty"`
 	Host      string    `json:"host"`
 	Name      string    `json:"name"`
+	Scorer    string    `json:"scorer,omitempty"`
 	Role      Role      `json:"role,omitempty"`
 	Dimension Dimension `json:"dimension,omitempty"`
 	Unit      string    `json:"unit,omitempty"`

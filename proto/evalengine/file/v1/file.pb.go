@@ -2174,6 +2174,7 @@ type Overall struct {
 	StdErr *float64 `protobuf:"fixed64,17,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
 	// 95 %, from t with stories-1 degrees of freedom.
 	Interval      []float64 `protobuf:"fixed64,18,rep,packed,name=interval,proto3" json:"interval,omitempty"`
+	Scorer        string    `protobuf:"bytes,19,opt,name=scorer,proto3" json:"scorer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2334,6 +2335,13 @@ func (x *Overall) GetInterval() []float64 {
 	return nil
 }
 
+func (x *Overall) GetScorer() string {
+	if x != nil {
+		return x.Scorer
+	}
+	return ""
+}
+
 // Where the variance of one quantity of one variant x host comes from.
 type VarianceSplit struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -2366,6 +2374,7 @@ type VarianceSplit struct {
 	Clamped []string `protobuf:"bytes,21,rep,name=clamped,proto3" json:"clamped,omitempty"`
 	// Why parts are absent.
 	Reasons       []string `protobuf:"bytes,22,rep,name=reasons,proto3" json:"reasons,omitempty"`
+	Scorer        string   `protobuf:"bytes,23,opt,name=scorer,proto3" json:"scorer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2554,6 +2563,13 @@ func (x *VarianceSplit) GetReasons() []string {
 	return nil
 }
 
+func (x *VarianceSplit) GetScorer() string {
+	if x != nil {
+		return x.Scorer
+	}
+	return ""
+}
+
 // pass@k and pass^k of one variant x host: means over stories.
 type Reliability struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -2682,6 +2698,7 @@ type Stat struct {
 	StdErr *float64 `protobuf:"fixed64,16,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
 	// Of the mean, over the trials; absent for n < 2 and for a rate.
 	MeanStdErr    *float64 `protobuf:"fixed64,17,opt,name=mean_std_err,json=meanStdErr,proto3,oneof" json:"mean_std_err,omitempty"`
+	Scorer        string   `protobuf:"bytes,18,opt,name=scorer,proto3" json:"scorer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2833,6 +2850,13 @@ func (x *Stat) GetMeanStdErr() float64 {
 		return *x.MeanStdErr
 	}
 	return 0
+}
+
+func (x *Stat) GetScorer() string {
+	if x != nil {
+		return x.Scorer
+	}
+	return ""
 }
 
 type FindingCount struct {
@@ -3640,7 +3664,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05flaky\x18\x05 \x01(\bR\x05flaky\x12\x1a\n" +
 	"\bevidence\x18\x06 \x01(\tR\bevidenceB\f\n" +
 	"\n" +
-	"_flip_rate\"\xf4\x03\n" +
+	"_flip_rate\"\x8c\x04\n" +
 	"\aOverall\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12\x12\n" +
@@ -3660,13 +3684,14 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x03min\x18\x0f \x01(\x01H\x02R\x03min\x88\x01\x01\x12\x15\n" +
 	"\x03max\x18\x10 \x01(\x01H\x03R\x03max\x88\x01\x01\x12\x1c\n" +
 	"\astd_err\x18\x11 \x01(\x01H\x04R\x06stdErr\x88\x01\x01\x12\x1a\n" +
-	"\binterval\x18\x12 \x03(\x01R\bintervalB\a\n" +
+	"\binterval\x18\x12 \x03(\x01R\binterval\x12\x16\n" +
+	"\x06scorer\x18\x13 \x01(\tR\x06scorerB\a\n" +
 	"\x05_meanB\b\n" +
 	"\x06_stdevB\x06\n" +
 	"\x04_minB\x06\n" +
 	"\x04_maxB\n" +
 	"\n" +
-	"\b_std_err\"\xea\x05\n" +
+	"\b_std_err\"\x82\x06\n" +
 	"\rVarianceSplit\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12\x12\n" +
@@ -3691,7 +3716,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\astd_err\x18\x13 \x01(\x01H\bR\x06stdErr\x88\x01\x01\x12'\n" +
 	"\rfixed_std_err\x18\x14 \x01(\x01H\tR\vfixedStdErr\x88\x01\x01\x12\x18\n" +
 	"\aclamped\x18\x15 \x03(\tR\aclamped\x12\x18\n" +
-	"\areasons\x18\x16 \x03(\tR\areasonsB\b\n" +
+	"\areasons\x18\x16 \x03(\tR\areasons\x12\x16\n" +
+	"\x06scorer\x18\x17 \x01(\tR\x06scorerB\b\n" +
 	"\x06_storyB\t\n" +
 	"\a_withinB\t\n" +
 	"\a_repeatB\b\n" +
@@ -3714,7 +3740,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\bpass_hat\x18\b \x01(\x01H\x01R\apassHat\x88\x01\x01B\n" +
 	"\n" +
 	"\b_pass_atB\v\n" +
-	"\t_pass_hat\"\xff\x03\n" +
+	"\t_pass_hat\"\x97\x04\n" +
 	"\x04Stat\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x1c\n" +
@@ -3734,7 +3760,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\binterval\x18\x0f \x03(\x01R\binterval\x12\x1c\n" +
 	"\astd_err\x18\x10 \x01(\x01H\x04R\x06stdErr\x88\x01\x01\x12%\n" +
 	"\fmean_std_err\x18\x11 \x01(\x01H\x05R\n" +
-	"meanStdErr\x88\x01\x01B\a\n" +
+	"meanStdErr\x88\x01\x01\x12\x16\n" +
+	"\x06scorer\x18\x12 \x01(\tR\x06scorerB\a\n" +
 	"\x05_meanB\b\n" +
 	"\x06_stdevB\x06\n" +
 	"\x04_minB\x06\n" +
