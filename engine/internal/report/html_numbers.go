@@ -51,7 +51,11 @@ func (d *Document) viewStories(v *runView) {
 func (d *Document) armView(a *eval.Arm) armView {
 	out := armView{Name: arm(a.Variant, a.Host), Status: armStatus(a), Tally: d.tally(a), Reliability: passAt(a), Flaky: a.Flaky}
 	for _, q := range quantities(a) {
-		out.Rows = append(out.Rows, numberRow{q, newStrip(q.Stat), raw(q.Stat, htmlValues, number), lost(q.Errored, q.Skipped)})
+		var picture strip
+		if q.Kind == "score" && q.Role != eval.RoleAssert {
+			picture = newStrip(q.Stat)
+		}
+		out.Rows = append(out.Rows, numberRow{q, picture, raw(q.Stat, htmlValues, number), lost(q.Errored, q.Skipped)})
 	}
 	return out
 }
@@ -78,11 +82,10 @@ const (
 // strip is a small picture of values on one line: a dot for each, their mean, and
 // the interval of the mean.
 type strip struct {
-	Drawn   bool
-	Dots    []string
-	Centre  string
-	Lo, Hi  string
-	Caption string
+	Drawn  bool
+	Dots   []string
+	Centre string
+	Lo, Hi string
 }
 
 // newStrip draws on 0..1 where all values lie there, else from the smallest value to
@@ -105,7 +108,7 @@ func newStrip(s *eval.Stat) strip {
 		v = min(max(v, lo), hi)
 		return fmt.Sprintf("%.1f", stripMargin+(stripWidth-2*stripMargin)*(v-lo)/(hi-lo))
 	}
-	out := strip{Drawn: true, Centre: x(*s.Mean), Caption: fmt.Sprintf("values on %s to %s", number(lo), number(hi))}
+	out := strip{Drawn: true, Centre: x(*s.Mean)}
 	seen := map[string]bool{}
 	for _, v := range s.Values {
 		if at := x(v); !seen[at] && len(out.Dots) < stripDots {

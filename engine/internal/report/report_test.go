@@ -77,17 +77,15 @@ func TestSeedReadsRightlyEverywhere(t *testing.T) {
 		},
 		FormatMarkdown: {
 			"| landing |  | claude | 3 passed, 1 errored, 1 skipped | 1 | 0.68 ± 0.25 |",
-			"| judge/visual | judge, quality |  | 3 | 0.68 | 0.25 | 0.40 | 0.85 | 0.07 to 1.30 |  | 0.40 0.80 0.85 |",
-			"| check/live | assert, outcome |  | 3 | 1 | 0 | 1 | 1 | 0.44 to 1 |  | 1 1 1 |",
+			"| judge/visual | judge, quality |  | 3 | 0.68 | 0.25 | 0.40 | 0.85 | 0.07 to 1.30 | 1 errored, 1 skipped | 0.40 0.80 0.85 |",
+			"| check/live | assert, outcome |  | 3 | 1 | 0 | 1 | 1 | 0.44 to 1 | 1 errored, 1 skipped | 1 1 1 |",
 			"Errored by cause: rate\\_limit ×1",
 			"| errored | landing | claude | r4 | rate\\_limit | 429 four times |",
 			"The run is incomplete: 3 of 5 planned trials have a verdict.",
 		},
 		FormatHTML: {
-			`<th scope="row">judge/visual</th><td data-label="What" class="dim">judge, quality</td><td class="num" data-label="n">3</td>` +
-				`<td class="num" data-label="Mean">0.68</td><td class="num" data-label="Stdev">0.25</td><td class="num" data-label="Min">0.40</td>` +
-				`<td class="num" data-label="Max">0.85</td><td class="num" data-label="95 % interval">0.07 to 1.30</td>`,
-			`0.40 0.80 0.85</span></td>`,
+			`<th scope="row">judge/visual</th><td>judge, quality</td><td>3</td><td>0.68</td><td>0.25</td><td>0.40</td><td>0.85</td><td>0.07 to 1.30</td>`,
+			`0.40 0.80 0.85</td></tr>`,
 			`aria-label="outcome, trial by trial: held, held, held, errored, skipped or not run"`,
 			`<b class="warn">1</b><span>errored, no evidence of the agent</span>`,
 			`3 of 3`,
@@ -124,7 +122,7 @@ func TestSeedInFullPrecision(t *testing.T) {
 	found := 0
 	for _, row := range rows[1:] {
 		for name, want := range map[string]map[string]string{
-			"judge/visual": {"kind": "score", "role": "judge", "n": "3", "stdev": "0.24664414311581234", "min": "0.4", "max": "0.85", "values": "0.4 0.8 0.85", "repeats": "1 2 3", "errored": "0"},
+			"judge/visual": {"kind": "score", "role": "judge", "n": "3", "stdev": "0.24664414311581234", "min": "0.4", "max": "0.85", "values": "0.4 0.8 0.85", "repeats": "1 2 3", "errored": "1", "skipped": "1"},
 			"check/live":   {"kind": "score", "role": "assert", "n": "3", "mean": "1", "stdev": "0", "values": "1 1 1"},
 			"outcome":      {"kind": "gate", "n": "3", "mean": "1", "trials_passed": "3", "trials_errored": "1", "trials_skipped": "1", "trials_not_run": "0"},
 		} {
@@ -162,7 +160,7 @@ func TestOneTrialHasNoStdev(t *testing.T) {
 	for f, want := range map[Format]string{
 		FormatText:     "judge/x                        n=1 mean=0.50  [0.50]",
 		FormatMarkdown: "| judge/x | judge, quality |  | 1 | 0.50 | – | 0.50 | 0.50 | – |  | 0.50 |",
-		FormatHTML:     `<td class="num" data-label="Mean">0.50</td><td class="num" data-label="Stdev">–</td>`,
+		FormatHTML:     `<td>0.50</td><td>–</td><td>0.50</td>`,
 		FormatCSV:      ",score,judge/x,judge,quality,,false,1,0.5,,0.5,0.5,,,",
 		FormatJUnit:    `<property name="score:judge/x.mean" value="0.5"></property>` + "\n" + `      <property name="score:judge/x.values" value="0.5"></property>`,
 	} {
