@@ -167,6 +167,7 @@ grades what the agent chose to do.`,
 		a.compareCommand(),
 		a.aaCommand(),
 		a.findingsCommand(),
+		a.reportCommand(),
 		a.doctorCommand(), a.pluginCommand(), a.versionCommand(), a.workerCommand(), a.shimCommand(),
 	)
 	return cmd

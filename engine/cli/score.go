@@ -40,7 +40,7 @@ Exit codes are those of run.`,
 	fl.StringArrayVar(&f.varFiles, "var-file", nil, "read variables of SUITE from this file of NAME = VALUE lines (repeatable)")
 	fl.IntVarP(&f.jobs, "jobs", "j", max(2, runtime.NumCPU()), "how many trials are scored at once")
 	fl.BoolVar(&f.replay, "replay", false, "answer judges with what models answered before; no model is asked")
-	fl.StringVarP(&f.output, "output", "o", "", "also write the summary to this file; the ending chooses the format (.json, .txt)")
+	fl.StringVarP(&f.output, "output", "o", "", "also write the report to this file; the ending chooses the format: "+endings)
 	return cmd
 }
 
@@ -55,7 +55,7 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 	if err != nil {
 		return err
 	}
-	write, err := writerFor(f.output)
+	out, err := newOutput(f.output, "")
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 	if sc == nil {
 		return err
 	}
-	if werr := a.showRun(&sc.Result, w.problems(), write); err == nil {
+	if werr := a.showRun(store, &sc.Result, w.problems(), out); err == nil {
 		err = werr
 	}
 	a.showScoring(sc)
