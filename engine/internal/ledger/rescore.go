@@ -99,6 +99,6 @@ func rescored(dir string, rec *eval.Record) error {
 	}
 	rec.Rescored = &eval.Rescored{ID: s.ID, ScoredAt: s.ScoredAt, Times: len(list), First: rec.Verdict()}
 	rec.Status, rec.Cause, rec.Reason = s.Status, s.Cause, s.Reason
-	rec.Scores, rec.Findings = s.Scores, s.Findings
+	rec.Scores, rec.Findings, rec.Definitions = s.Scores, s.Findings, s.Definitions
 	return nil
 }

@@ -401,8 +401,9 @@ type TrialRecord struct {
 	Rescored *Rescored `protobuf:"bytes,24,opt,name=rescored,proto3" json:"rescored,omitempty"`
 	// How far the agent was kept from what is not its own: full, files (its /proc
 	// shows other processes) or none; empty without an agent program.
-	Isolation     string     `protobuf:"bytes,25,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	Pages         []*v1.Page `protobuf:"bytes,26,rep,name=pages,proto3" json:"pages,omitempty"`
+	Isolation     string             `protobuf:"bytes,25,opt,name=isolation,proto3" json:"isolation,omitempty"`
+	Pages         []*v1.Page         `protobuf:"bytes,26,rep,name=pages,proto3" json:"pages,omitempty"`
+	Definitions   []*ScoreDefinition `protobuf:"bytes,27,rep,name=definitions,proto3" json:"definitions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -619,6 +620,70 @@ func (x *TrialRecord) GetPages() []*v1.Page {
 	return nil
 }
 
+func (x *TrialRecord) GetDefinitions() []*ScoreDefinition {
+	if x != nil {
+		return x.Definitions
+	}
+	return nil
+}
+
+// What decided a score apart from the trial itself: scores of one name whose
+// definitions differ are not to be compared.
+type ScoreDefinition struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The score, as in trial.json.
+	Score string `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
+	// By part, module, param.NAME, model.NAME, gold, condition and values: the start
+	// of a SHA-256, behind provider/name for a model.
+	MadeFrom      map[string]string `protobuf:"bytes,2,rep,name=made_from,json=madeFrom,proto3" json:"made_from,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScoreDefinition) Reset() {
+	*x = ScoreDefinition{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScoreDefinition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScoreDefinition) ProtoMessage() {}
+
+func (x *ScoreDefinition) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScoreDefinition.ProtoReflect.Descriptor instead.
+func (*ScoreDefinition) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ScoreDefinition) GetScore() string {
+	if x != nil {
+		return x.Score
+	}
+	return ""
+}
+
+func (x *ScoreDefinition) GetMadeFrom() map[string]string {
+	if x != nil {
+		return x.MadeFrom
+	}
+	return nil
+}
+
 type Rescored struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -633,7 +698,7 @@ type Rescored struct {
 
 func (x *Rescored) Reset() {
 	*x = Rescored{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -645,7 +710,7 @@ func (x *Rescored) String() string {
 func (*Rescored) ProtoMessage() {}
 
 func (x *Rescored) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -658,7 +723,7 @@ func (x *Rescored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rescored.ProtoReflect.Descriptor instead.
 func (*Rescored) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Rescored) GetId() string {
@@ -702,7 +767,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +779,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +792,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Verdict) GetId() string {
@@ -777,14 +842,15 @@ type Rescore struct {
 	Scores   []*v1.Score   `protobuf:"bytes,11,rep,name=scores,proto3" json:"scores,omitempty"`
 	Findings []*v1.Finding `protobuf:"bytes,12,rep,name=findings,proto3" json:"findings,omitempty"`
 	// Of the engine and the scorer modules.
-	Versions      map[string]string `protobuf:"bytes,13,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Versions      map[string]string  `protobuf:"bytes,13,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Definitions   []*ScoreDefinition `protobuf:"bytes,14,rep,name=definitions,proto3" json:"definitions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Rescore) Reset() {
 	*x = Rescore{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -796,7 +862,7 @@ func (x *Rescore) String() string {
 func (*Rescore) ProtoMessage() {}
 
 func (x *Rescore) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -809,7 +875,7 @@ func (x *Rescore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rescore.ProtoReflect.Descriptor instead.
 func (*Rescore) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Rescore) GetSchema() int32 {
@@ -903,6 +969,13 @@ func (x *Rescore) GetVersions() map[string]string {
 	return nil
 }
 
+func (x *Rescore) GetDefinitions() []*ScoreDefinition {
+	if x != nil {
+		return x.Definitions
+	}
+	return nil
+}
+
 type Attempt struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	N         int32                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
@@ -921,7 +994,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1006,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1019,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Attempt) GetN() int32 {
@@ -1005,7 +1078,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +1090,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1103,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Counts) GetTotal() int32 {
@@ -1092,7 +1165,7 @@ type Timings struct {
 
 func (x *Timings) Reset() {
 	*x = Timings{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1177,7 @@ func (x *Timings) String() string {
 func (*Timings) ProtoMessage() {}
 
 func (x *Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1190,7 @@ func (x *Timings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timings.ProtoReflect.Descriptor instead.
 func (*Timings) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Timings) GetStartedAt() *timestamppb.Timestamp {
@@ -1188,7 +1261,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1200,7 +1273,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1213,7 +1286,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Target) GetName() string {
@@ -1275,7 +1348,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1287,7 +1360,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1300,7 +1373,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Step) GetId() string {
@@ -1447,7 +1520,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1459,7 +1532,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1472,7 +1545,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *State) GetBefore() *structpb.Value {
@@ -1505,7 +1578,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1517,7 +1590,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1530,7 +1603,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Tool) GetServer() string {
@@ -1610,7 +1683,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +1695,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +1708,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Summary) GetSchema() int32 {
@@ -1757,7 +1830,7 @@ type Tally struct {
 
 func (x *Tally) Reset() {
 	*x = Tally{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1769,7 +1842,7 @@ func (x *Tally) String() string {
 func (*Tally) ProtoMessage() {}
 
 func (x *Tally) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1782,7 +1855,7 @@ func (x *Tally) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tally.ProtoReflect.Descriptor instead.
 func (*Tally) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Tally) GetTotal() int32 {
@@ -1845,7 +1918,7 @@ type Arm struct {
 
 func (x *Arm) Reset() {
 	*x = Arm{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1857,7 +1930,7 @@ func (x *Arm) String() string {
 func (*Arm) ProtoMessage() {}
 
 func (x *Arm) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1870,7 +1943,7 @@ func (x *Arm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arm.ProtoReflect.Descriptor instead.
 func (*Arm) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Arm) GetStory() string {
@@ -1959,7 +2032,7 @@ type Stat struct {
 
 func (x *Stat) Reset() {
 	*x = Stat{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2044,7 @@ func (x *Stat) String() string {
 func (*Stat) ProtoMessage() {}
 
 func (x *Stat) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2057,7 @@ func (x *Stat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stat.ProtoReflect.Descriptor instead.
 func (*Stat) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{17}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Stat) GetName() string {
@@ -2121,7 +2194,7 @@ type FindingCount struct {
 
 func (x *FindingCount) Reset() {
 	*x = FindingCount{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2133,7 +2206,7 @@ func (x *FindingCount) String() string {
 func (*FindingCount) ProtoMessage() {}
 
 func (x *FindingCount) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2146,7 +2219,7 @@ func (x *FindingCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingCount.ProtoReflect.Descriptor instead.
 func (*FindingCount) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{18}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FindingCount) GetKind() string {
@@ -2246,7 +2319,7 @@ type JudgeCall struct {
 
 func (x *JudgeCall) Reset() {
 	*x = JudgeCall{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2258,7 +2331,7 @@ func (x *JudgeCall) String() string {
 func (*JudgeCall) ProtoMessage() {}
 
 func (x *JudgeCall) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2271,7 +2344,7 @@ func (x *JudgeCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgeCall.ProtoReflect.Descriptor instead.
 func (*JudgeCall) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{19}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *JudgeCall) GetId() string {
@@ -2379,7 +2452,7 @@ type GoldInfo struct {
 
 func (x *GoldInfo) Reset() {
 	*x = GoldInfo{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2391,7 +2464,7 @@ func (x *GoldInfo) String() string {
 func (*GoldInfo) ProtoMessage() {}
 
 func (x *GoldInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2404,7 +2477,7 @@ func (x *GoldInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldInfo.ProtoReflect.Descriptor instead.
 func (*GoldInfo) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{20}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GoldInfo) GetSchema() int32 {
@@ -2483,7 +2556,7 @@ type GoldGrades struct {
 
 func (x *GoldGrades) Reset() {
 	*x = GoldGrades{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2495,7 +2568,7 @@ func (x *GoldGrades) String() string {
 func (*GoldGrades) ProtoMessage() {}
 
 func (x *GoldGrades) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2508,7 +2581,7 @@ func (x *GoldGrades) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldGrades.ProtoReflect.Descriptor instead.
 func (*GoldGrades) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{21}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GoldGrades) GetSchema() int32 {
@@ -2585,7 +2658,7 @@ type GoldJudge struct {
 
 func (x *GoldJudge) Reset() {
 	*x = GoldJudge{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2597,7 +2670,7 @@ func (x *GoldJudge) String() string {
 func (*GoldJudge) ProtoMessage() {}
 
 func (x *GoldJudge) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2610,7 +2683,7 @@ func (x *GoldJudge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldJudge.ProtoReflect.Descriptor instead.
 func (*GoldJudge) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{22}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GoldJudge) GetScore() string {
@@ -2701,7 +2774,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x1a\n" +
-	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xdd\b\n" +
+	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xa4\t\n" +
 	"\vTrialRecord\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x0e\n" +
@@ -2729,12 +2802,19 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05files\x18\x17 \x03(\v2*.evalengine.file.v1.TrialRecord.FilesEntryR\x05files\x128\n" +
 	"\brescored\x18\x18 \x01(\v2\x1c.evalengine.file.v1.RescoredR\brescored\x12\x1c\n" +
 	"\tisolation\x18\x19 \x01(\tR\tisolation\x120\n" +
-	"\x05pages\x18\x1a \x03(\v2\x1a.evalengine.record.v1.PageR\x05pages\x1a;\n" +
+	"\x05pages\x18\x1a \x03(\v2\x1a.evalengine.record.v1.PageR\x05pages\x12E\n" +
+	"\vdefinitions\x18\x1b \x03(\v2#.evalengine.file.v1.ScoreDefinitionR\vdefinitions\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a8\n" +
 	"\n" +
 	"FilesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb4\x01\n" +
+	"\x0fScoreDefinition\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\tR\x05score\x12N\n" +
+	"\tmade_from\x18\x02 \x03(\v21.evalengine.file.v1.ScoreDefinition.MadeFromEntryR\bmadeFrom\x1a;\n" +
+	"\rMadeFromEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9c\x01\n" +
 	"\bRescored\x12\x0e\n" +
@@ -2746,7 +2826,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x14\n" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"\xba\x04\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x81\x05\n" +
 	"\aRescore\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x10\n" +
@@ -2761,7 +2841,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	" \x01(\tR\x06reason\x123\n" +
 	"\x06scores\x18\v \x03(\v2\x1b.evalengine.record.v1.ScoreR\x06scores\x129\n" +
 	"\bfindings\x18\f \x03(\v2\x1d.evalengine.record.v1.FindingR\bfindings\x12E\n" +
-	"\bversions\x18\r \x03(\v2).evalengine.file.v1.Rescore.VersionsEntryR\bversions\x1a;\n" +
+	"\bversions\x18\r \x03(\v2).evalengine.file.v1.Rescore.VersionsEntryR\bversions\x12E\n" +
+	"\vdefinitions\x18\x0e \x03(\v2#.evalengine.file.v1.ScoreDefinitionR\vdefinitions\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xec\x01\n" +
@@ -2981,114 +3062,119 @@ func file_evalengine_file_v1_file_proto_rawDescGZIP() []byte {
 	return file_evalengine_file_v1_file_proto_rawDescData
 }
 
-var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Run)(nil),                   // 0: evalengine.file.v1.Run
 	(*SuiteFile)(nil),             // 1: evalengine.file.v1.SuiteFile
 	(*Component)(nil),             // 2: evalengine.file.v1.Component
 	(*TrialRecord)(nil),           // 3: evalengine.file.v1.TrialRecord
-	(*Rescored)(nil),              // 4: evalengine.file.v1.Rescored
-	(*Verdict)(nil),               // 5: evalengine.file.v1.Verdict
-	(*Rescore)(nil),               // 6: evalengine.file.v1.Rescore
-	(*Attempt)(nil),               // 7: evalengine.file.v1.Attempt
-	(*Counts)(nil),                // 8: evalengine.file.v1.Counts
-	(*Timings)(nil),               // 9: evalengine.file.v1.Timings
-	(*Target)(nil),                // 10: evalengine.file.v1.Target
-	(*Step)(nil),                  // 11: evalengine.file.v1.Step
-	(*State)(nil),                 // 12: evalengine.file.v1.State
-	(*Tool)(nil),                  // 13: evalengine.file.v1.Tool
-	(*Summary)(nil),               // 14: evalengine.file.v1.Summary
-	(*Tally)(nil),                 // 15: evalengine.file.v1.Tally
-	(*Arm)(nil),                   // 16: evalengine.file.v1.Arm
-	(*Stat)(nil),                  // 17: evalengine.file.v1.Stat
-	(*FindingCount)(nil),          // 18: evalengine.file.v1.FindingCount
-	(*JudgeCall)(nil),             // 19: evalengine.file.v1.JudgeCall
-	(*GoldInfo)(nil),              // 20: evalengine.file.v1.GoldInfo
-	(*GoldGrades)(nil),            // 21: evalengine.file.v1.GoldGrades
-	(*GoldJudge)(nil),             // 22: evalengine.file.v1.GoldJudge
-	nil,                           // 23: evalengine.file.v1.Run.VarsEntry
-	nil,                           // 24: evalengine.file.v1.TrialRecord.VersionsEntry
-	nil,                           // 25: evalengine.file.v1.TrialRecord.FilesEntry
-	nil,                           // 26: evalengine.file.v1.Rescore.VersionsEntry
-	nil,                           // 27: evalengine.file.v1.Tally.CausesEntry
-	nil,                           // 28: evalengine.file.v1.GoldInfo.MadeFromEntry
-	nil,                           // 29: evalengine.file.v1.GoldInfo.VersionsEntry
-	nil,                           // 30: evalengine.file.v1.GoldJudge.MadeFromEntry
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
-	(*v1.Trial)(nil),              // 32: evalengine.record.v1.Trial
-	(*v1.Score)(nil),              // 33: evalengine.record.v1.Score
-	(*v1.Finding)(nil),            // 34: evalengine.record.v1.Finding
-	(*v1.Usage)(nil),              // 35: evalengine.record.v1.Usage
-	(*v1.Page)(nil),               // 36: evalengine.record.v1.Page
-	(*v1.Fault)(nil),              // 37: evalengine.record.v1.Fault
-	(*structpb.Value)(nil),        // 38: google.protobuf.Value
+	(*ScoreDefinition)(nil),       // 4: evalengine.file.v1.ScoreDefinition
+	(*Rescored)(nil),              // 5: evalengine.file.v1.Rescored
+	(*Verdict)(nil),               // 6: evalengine.file.v1.Verdict
+	(*Rescore)(nil),               // 7: evalengine.file.v1.Rescore
+	(*Attempt)(nil),               // 8: evalengine.file.v1.Attempt
+	(*Counts)(nil),                // 9: evalengine.file.v1.Counts
+	(*Timings)(nil),               // 10: evalengine.file.v1.Timings
+	(*Target)(nil),                // 11: evalengine.file.v1.Target
+	(*Step)(nil),                  // 12: evalengine.file.v1.Step
+	(*State)(nil),                 // 13: evalengine.file.v1.State
+	(*Tool)(nil),                  // 14: evalengine.file.v1.Tool
+	(*Summary)(nil),               // 15: evalengine.file.v1.Summary
+	(*Tally)(nil),                 // 16: evalengine.file.v1.Tally
+	(*Arm)(nil),                   // 17: evalengine.file.v1.Arm
+	(*Stat)(nil),                  // 18: evalengine.file.v1.Stat
+	(*FindingCount)(nil),          // 19: evalengine.file.v1.FindingCount
+	(*JudgeCall)(nil),             // 20: evalengine.file.v1.JudgeCall
+	(*GoldInfo)(nil),              // 21: evalengine.file.v1.GoldInfo
+	(*GoldGrades)(nil),            // 22: evalengine.file.v1.GoldGrades
+	(*GoldJudge)(nil),             // 23: evalengine.file.v1.GoldJudge
+	nil,                           // 24: evalengine.file.v1.Run.VarsEntry
+	nil,                           // 25: evalengine.file.v1.TrialRecord.VersionsEntry
+	nil,                           // 26: evalengine.file.v1.TrialRecord.FilesEntry
+	nil,                           // 27: evalengine.file.v1.ScoreDefinition.MadeFromEntry
+	nil,                           // 28: evalengine.file.v1.Rescore.VersionsEntry
+	nil,                           // 29: evalengine.file.v1.Tally.CausesEntry
+	nil,                           // 30: evalengine.file.v1.GoldInfo.MadeFromEntry
+	nil,                           // 31: evalengine.file.v1.GoldInfo.VersionsEntry
+	nil,                           // 32: evalengine.file.v1.GoldJudge.MadeFromEntry
+	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
+	(*v1.Trial)(nil),              // 34: evalengine.record.v1.Trial
+	(*v1.Score)(nil),              // 35: evalengine.record.v1.Score
+	(*v1.Finding)(nil),            // 36: evalengine.record.v1.Finding
+	(*v1.Usage)(nil),              // 37: evalengine.record.v1.Usage
+	(*v1.Page)(nil),               // 38: evalengine.record.v1.Page
+	(*v1.Fault)(nil),              // 39: evalengine.record.v1.Fault
+	(*structpb.Value)(nil),        // 40: google.protobuf.Value
 }
 var file_evalengine_file_v1_file_proto_depIdxs = []int32{
-	31, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	33, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: evalengine.file.v1.Run.files:type_name -> evalengine.file.v1.SuiteFile
 	2,  // 2: evalengine.file.v1.Run.plugins:type_name -> evalengine.file.v1.Component
 	2,  // 3: evalengine.file.v1.Run.modules:type_name -> evalengine.file.v1.Component
-	32, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
-	23, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
-	7,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
-	33, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
-	34, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
-	8,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
-	35, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
-	9,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
-	10, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
-	24, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
-	25, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
-	4,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
-	36, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
-	31, // 17: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
-	5,  // 18: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
-	31, // 19: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
-	5,  // 20: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
-	1,  // 21: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
-	33, // 22: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
-	34, // 23: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
-	26, // 24: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
-	31, // 25: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	37, // 26: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
-	35, // 27: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
-	31, // 28: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
-	31, // 29: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
-	38, // 30: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
-	38, // 31: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
-	38, // 32: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
-	38, // 33: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
-	38, // 34: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
-	38, // 35: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
-	38, // 36: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
-	31, // 37: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
-	31, // 38: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
-	15, // 39: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
-	16, // 40: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
-	18, // 41: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
-	35, // 42: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
-	27, // 43: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
-	15, // 44: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
-	17, // 45: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
-	17, // 46: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
-	17, // 47: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
-	35, // 48: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
-	31, // 49: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
-	38, // 50: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
-	38, // 51: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
-	37, // 52: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
-	31, // 53: evalengine.file.v1.GoldInfo.recorded_at:type_name -> google.protobuf.Timestamp
-	28, // 54: evalengine.file.v1.GoldInfo.made_from:type_name -> evalengine.file.v1.GoldInfo.MadeFromEntry
-	29, // 55: evalengine.file.v1.GoldInfo.versions:type_name -> evalengine.file.v1.GoldInfo.VersionsEntry
-	31, // 56: evalengine.file.v1.GoldGrades.graded_at:type_name -> google.protobuf.Timestamp
-	22, // 57: evalengine.file.v1.GoldGrades.judges:type_name -> evalengine.file.v1.GoldJudge
-	35, // 58: evalengine.file.v1.GoldGrades.usage:type_name -> evalengine.record.v1.Usage
-	30, // 59: evalengine.file.v1.GoldJudge.made_from:type_name -> evalengine.file.v1.GoldJudge.MadeFromEntry
-	60, // [60:60] is the sub-list for method output_type
-	60, // [60:60] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	34, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
+	24, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
+	8,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
+	35, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
+	36, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
+	9,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
+	37, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
+	10, // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
+	11, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
+	25, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
+	26, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
+	5,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
+	38, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
+	4,  // 17: evalengine.file.v1.TrialRecord.definitions:type_name -> evalengine.file.v1.ScoreDefinition
+	27, // 18: evalengine.file.v1.ScoreDefinition.made_from:type_name -> evalengine.file.v1.ScoreDefinition.MadeFromEntry
+	33, // 19: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
+	6,  // 20: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
+	33, // 21: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
+	6,  // 22: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
+	1,  // 23: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
+	35, // 24: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
+	36, // 25: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
+	28, // 26: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
+	4,  // 27: evalengine.file.v1.Rescore.definitions:type_name -> evalengine.file.v1.ScoreDefinition
+	33, // 28: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	39, // 29: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
+	37, // 30: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
+	33, // 31: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
+	33, // 32: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
+	40, // 33: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
+	40, // 34: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
+	40, // 35: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
+	40, // 36: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
+	40, // 37: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
+	40, // 38: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
+	40, // 39: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
+	33, // 40: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
+	33, // 41: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
+	16, // 42: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
+	17, // 43: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
+	19, // 44: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
+	37, // 45: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
+	29, // 46: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
+	16, // 47: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
+	18, // 48: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
+	18, // 49: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
+	18, // 50: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
+	37, // 51: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
+	33, // 52: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
+	40, // 53: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
+	40, // 54: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
+	39, // 55: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
+	33, // 56: evalengine.file.v1.GoldInfo.recorded_at:type_name -> google.protobuf.Timestamp
+	30, // 57: evalengine.file.v1.GoldInfo.made_from:type_name -> evalengine.file.v1.GoldInfo.MadeFromEntry
+	31, // 58: evalengine.file.v1.GoldInfo.versions:type_name -> evalengine.file.v1.GoldInfo.VersionsEntry
+	33, // 59: evalengine.file.v1.GoldGrades.graded_at:type_name -> google.protobuf.Timestamp
+	23, // 60: evalengine.file.v1.GoldGrades.judges:type_name -> evalengine.file.v1.GoldJudge
+	37, // 61: evalengine.file.v1.GoldGrades.usage:type_name -> evalengine.record.v1.Usage
+	32, // 62: evalengine.file.v1.GoldJudge.made_from:type_name -> evalengine.file.v1.GoldJudge.MadeFromEntry
+	63, // [63:63] is the sub-list for method output_type
+	63, // [63:63] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_file_v1_file_proto_init() }
@@ -3096,15 +3182,15 @@ func file_evalengine_file_v1_file_proto_init() {
 	if File_evalengine_file_v1_file_proto != nil {
 		return
 	}
-	file_evalengine_file_v1_file_proto_msgTypes[11].OneofWrappers = []any{}
-	file_evalengine_file_v1_file_proto_msgTypes[17].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[12].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_file_v1_file_proto_rawDesc), len(file_evalengine_file_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
