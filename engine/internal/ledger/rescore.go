@@ -55,16 +55,12 @@ func ReadRescores(dir string) ([]eval.Rescore, error) {
 			continue // what a crash left of a write
 		}
 		path := filepath.Join(dir, scoresDir, e.Name())
-		b, err := os.ReadFile(path)
-		if err != nil {
+		var s eval.Rescore
+		if err := readFile(path, &s); err != nil {
 			return nil, err
 		}
-		var s eval.Rescore
-		if err := json.Unmarshal(b, &s); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
 		if s.ID+".json" != e.Name() || s.Status == "" {
-			return nil, fmt.Errorf("%s: it is of rescore %q with status %q", path, s.ID, s.Status)
+			return nil, unsound(path, fmt.Sprintf("it is of rescore %q with status %q", s.ID, s.Status))
 		}
 		out = append(out, s)
 	}
