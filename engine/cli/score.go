@@ -77,7 +77,7 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 	if sc == nil {
 		return err
 	}
-	if werr := a.showRun(&sc.Result, w.problems(), write); err == nil {
+	if werr := a.showScored(sc, w.problems(), write); err == nil {
 		err = werr
 	}
 	a.showScoring(sc)
@@ -88,6 +88,25 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 		return err
 	}
 	return verdict(sc.Summary)
+}
+
+// showScored is showRun with the deltas in what machines read.
+func (a *app) showScored(sc *engine.Scoring, problems []report.Problem, write outputWriter) error {
+	if !a.json || sc.Summary == nil {
+		return a.showRun(&sc.Result, problems, write)
+	}
+	err := a.writeJSON(struct {
+		*eval.Summary
+		Scoring string            `json:"scoring"`
+		Deltas  []eval.ScoreDelta `json:"deltas"`
+	}{sc.Summary, sc.ID, sc.Deltas})
+	if err == nil && write != nil {
+		err = write(sc.Summary, problems)
+	}
+	if err != nil {
+		return &exitError{code: exitIncomplete, err: err}
+	}
+	return nil
 }
 
 // showScoring says what became of the verdicts.
@@ -108,6 +127,7 @@ func (a *app) showScoring(sc *engine.Scoring) {
 			showChange(w, r.Record, r.Replaced, st)
 		}
 	}
+	report.Deltas(w, sc.Deltas)
 	for _, l := range sc.Left {
 		fmt.Fprintf(w, "  %s  stays as it was: %s\n", l.Trial, report.Line(l.Why.Error(), 200))
 	}
