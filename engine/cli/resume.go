@@ -58,7 +58,7 @@ func (f *runFlags) resume(a *app, cmd *cobra.Command, name string) error {
 	if res == nil {
 		return nothingRun(err)
 	}
-	if werr := a.showRun(store, res, w.problems(), out); err == nil {
+	if werr := a.showRun(store, res, res.Summary, w.problems(), out); err == nil {
 		err = werr
 	}
 	if err != nil {

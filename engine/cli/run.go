@@ -186,7 +186,7 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	if res == nil {
 		return nothingRun(err)
 	}
-	if werr := a.showRun(store, res, w.problems(), out); err == nil {
+	if werr := a.showRun(store, res, res.Summary, w.problems(), out); err == nil {
 		err = werr
 	}
 	if err != nil {
@@ -206,10 +206,11 @@ func nothingRun(err error) error {
 }
 
 // showRun writes the summary: to stdout, and the report to a file where one is asked
-// for. The file cannot keep the summary from being shown.
-func (a *app) showRun(store *engine.Store, res *engine.Result, problems []report.Problem, out *output) error {
+// for. The file cannot keep the summary from being shown. Machines read what is
+// given for them.
+func (a *app) showRun(store *engine.Store, res *engine.Result, machines any, problems []report.Problem, out *output) error {
 	if a.json {
-		if err := a.writeJSON(res.Summary); err != nil {
+		if err := a.writeJSON(machines); err != nil {
 			return &exitError{code: exitIncomplete, err: err}
 		}
 	} else {

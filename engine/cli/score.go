@@ -77,7 +77,7 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 	if sc == nil {
 		return err
 	}
-	if werr := a.showRun(store, &sc.Result, w.problems(), out); err == nil {
+	if werr := a.showRun(store, &sc.Result, scored(sc), w.problems(), out); err == nil {
 		err = werr
 	}
 	a.showScoring(sc)
@@ -88,6 +88,15 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 		return err
 	}
 	return verdict(sc.Summary)
+}
+
+// scored is the summary with the deltas, for machines.
+func scored(sc *engine.Scoring) any {
+	return struct {
+		*eval.Summary
+		Scoring string            `json:"scoring"`
+		Deltas  []eval.ScoreDelta `json:"deltas"`
+	}{sc.Summary, sc.ID, sc.Deltas}
 }
 
 // showScoring says what became of the verdicts.
@@ -108,6 +117,7 @@ func (a *app) showScoring(sc *engine.Scoring) {
 			showChange(w, r.Record, r.Replaced, st)
 		}
 	}
+	report.Deltas(w, sc.Deltas)
 	for _, l := range sc.Left {
 		fmt.Fprintf(w, "  %s  stays as it was: %s\n", l.Trial, report.Line(l.Why.Error(), 200))
 	}

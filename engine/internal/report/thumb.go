@@ -47,13 +47,13 @@ func shrink(img image.Image) image.Image {
 	for y := range height {
 		for x := range width {
 			cell := image.Rect(int(float64(x)*scale), int(float64(y)*scale), int(float64(x+1)*scale), int(float64(y+1)*scale))
-			out.SetRGBA(x, y, mean(img, cell.Add(from.Min).Intersect(from)))
+			out.SetRGBA(x, y, average(img, cell.Add(from.Min).Intersect(from)))
 		}
 	}
 	return out
 }
 
-func mean(img image.Image, cell image.Rectangle) color.RGBA {
+func average(img image.Image, cell image.Rectangle) color.RGBA {
 	var r, g, b, n uint64
 	for y := cell.Min.Y; y < cell.Max.Y; y++ {
 		for x := cell.Min.X; x < cell.Max.X; x++ {
