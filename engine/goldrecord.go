@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -50,7 +51,7 @@ func (e *Engine) recordGold(ctx context.Context, s *eval.Suite, st *eval.Story, 
 	defer os.RemoveAll(temp)
 	info := &eval.GoldInfo{Story: st.Name, Suite: s.Name, RecordedAt: time.Now().UTC()}
 	evidence := map[string]string{}
-	build := func(name string, res *eval.Result, sum *string) (*eval.Record, error) {
+	build := func(name string, st *eval.Story, res *eval.Result, sum *string) (*eval.Record, error) {
 		rec, dir, err := e.build(ctx, s, st, res, filepath.Join(temp, name), o)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -59,12 +60,13 @@ func (e *Engine) recordGold(ctx context.Context, s *eval.Suite, st *eval.Story, 
 		*sum, err = ledger.Sum(dir)
 		return rec, err
 	}
-	rec, err := build(ledger.GoldDir, &st.Gold.Result, &info.Gold)
+	rec, err := build(ledger.GoldDir, st, &st.Gold.Result, &info.Gold)
 	if err != nil {
 		return nil, err
 	}
 	if st.Gold.Floor != nil {
-		if _, err := build(ledger.FloorDir, st.Gold.Floor, &info.Floor); err != nil {
+		// A poor result need not be the page that an ideal one is.
+		if _, err := build(ledger.FloorDir, unexpecting(st), st.Gold.Floor, &info.Floor); err != nil {
 			return nil, err
 		}
 	}
@@ -73,6 +75,16 @@ func (e *Engine) recordGold(ctx context.Context, s *eval.Suite, st *eval.Story, 
 		return nil, err
 	}
 	return info, o.Store.KeepGold(*info, evidence)
+}
+
+// unexpecting is a story that takes its pages whatever is on them.
+func unexpecting(st *eval.Story) *eval.Story {
+	s := *st
+	s.Captures = slices.Clone(st.Captures)
+	for i := range s.Captures {
+		s.Captures[i].ExpectURL, s.Captures[i].ExpectText = "", nil
+	}
+	return &s
 }
 
 // build makes a result as a trial of its own that nothing scores, in a store in

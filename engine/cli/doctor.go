@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evalengine/evalengine/engine"
 	"github.com/evalengine/evalengine/engine/internal/report"
 	"github.com/evalengine/evalengine/scorers"
 )
@@ -75,6 +76,15 @@ func (a *app) sweep() ([]checkup, error) {
 	var list []checkup
 	for _, left := range e.Sweep() {
 		list = append(list, checkup{Group: "swept", Name: left.Path, OK: true, Detail: fmt.Sprintf("%d processes ended", len(left.Processes))})
+	}
+	if store, err := engine.OpenStore(a.store); err == nil {
+		golds, err := store.SweepGolds()
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range golds {
+			list = append(list, checkup{Group: "swept", Name: dir, OK: true, Detail: "a gold whose recording was killed"})
+		}
 	}
 	if len(list) == 0 {
 		list = []checkup{{Group: "swept", Name: "nothing", OK: true, Detail: "no killed run left anything"}}

@@ -169,6 +169,8 @@ func TestAccessibility(t *testing.T) {
 		{`[{"role":"RootWebArea","name":"Home","children":[{"role":"main","children":[{"role":"heading","name":"A","level":1},{"role":"StaticText","name":"A"},{"role":"button","name":"Go"},{"role":"image","name":"dog"}]}]}]`, "1 0", "0 of 6 accessibility checks"},
 		{`[{"role":"RootWebArea","children":[{"role":"button"},{"role":"generic","focusable":true,"children":[{"role":"StaticText","name":"Save"}]},{"role":"generic"}]}]`, "0 5", `can be focused and does not say what it is: generic "Save"`},
 		{`{"role":"RootWebArea","name":"x","children":[{"role":"main"},{"role":"link","url":"http://site/a"}]}`, "0.6667 1", "no name: link http://site/a"},
+		{`[{"role":"RootWebArea","name":"x","children":[{"role":"button","name":"Go"}]}]`, "0.6667 1", "the page has no main landmark"},
+		{`[{"role":"RootWebArea","name":"x","children":[{"role":"main"},{"role":"main"},{"role":"button","name":"Go"}]}]`, "0.6667 1", "the page has 2 main landmarks in place of one"},
 		{`[]`, "skipped", "no accessibility check"},
 		{`[{"role":"RootWebArea","name":"x"}]`, "skipped", "no accessibility check"},
 		{`{"role":`, "skipped", "no accessibility check"},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/scorers/internal/text"
 	"github.com/evalengine/evalengine/scorers/internal/tree"
 	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
 )
@@ -59,11 +60,19 @@ func treeFacts(page *eval.Page) *facts {
 		return f
 	}
 	f.tree.add(unless(title != "", "the page has no title"), none)
-	f.tree.add(unless(g.mains == 1, "the page has not one main landmark"), none)
+	f.tree.add(unless(g.mains == 1, mains(g.mains)), none)
 	if g.texts > 0 {
 		f.tree.add(unless(g.headings > 0, "the page has no heading"), none)
 	}
 	return f
+}
+
+// mains says that a page has not one main landmark.
+func mains(n int) string {
+	if n == 0 {
+		return "the page has no main landmark"
+	}
+	return "the page has " + text.Int(n) + " main landmarks in place of one"
 }
 
 func none() string { return "whole page" }

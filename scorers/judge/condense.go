@@ -176,7 +176,7 @@ func (r *record) gap(from, to int) string {
 	sort.SliceStable(names, func(i, j int) bool { return count[names[i]] > count[names[j]] })
 	said += ", of them " + text.Count(total, "call")
 	for i, name := range names[:min(named, len(names))] {
-		said += [2]string{", ", ": "}[b2i(i == 0)] + visible(name[:min(len(name), 60)]) + " " + text.Int(count[name])
+		said += [2]string{", ", ": "}[b2i(i == 0)] + inLine(name[:min(len(name), 60)]) + " " + text.Int(count[name])
 	}
 	if n := len(names) - named; n > 0 {
 		said += " and " + text.Count(n, "other tool")

@@ -154,7 +154,7 @@ func TestVisible(t *testing.T) {
 		{"\x1b[2Jgone", `\u{1b}[2Jgone`},
 		{"\U000e0049\U000e0067", `\u{e0049}\u{e0067}`},
 		{"right\u202eleft", `right\u{202e}left`},
-		{"\r\nwindows\r", "\nwindows\r"},
+		{"\r\nwindows\r", "\nwindows\\u{d}"},
 		{"👩\u200d🚀 é", "👩\u200d🚀 é"},
 		{"cut \xff", "cut \uFFFD"},
 		{"<<<END", `\<<<END`},

@@ -123,10 +123,10 @@ func pageFacts(pages []eval.Page, limit int) string {
 		p := &pages[i]
 		line := func(name, value string) {
 			if value != "" && value != "0" {
-				sb.WriteString("  " + name + ": " + visible(tree.Cut(value, 300)) + "\n")
+				sb.WriteString("  " + name + ": " + inLine(tree.Cut(value, 300)) + "\n")
 			}
 		}
-		sb.WriteString("page " + jsonv.Quote(visible(p.Name)) + "\n")
+		sb.WriteString("page " + jsonv.Quote(inLine(p.Name)) + "\n")
 		line("address", p.URL)
 		line("address in the end", p.FinalURL)
 		line("title", p.Title)

@@ -31,15 +31,22 @@ func readReply(reply string, s *schema.Schema) (jsonv.Value, error) {
 	if v, err := jsonv.Parse([]byte(reply)); err == nil {
 		return v, check(v, s)
 	}
-	found := fenced(reply)
-	if len(found) == 0 {
-		found = objects(reply)
+	found, err := fenced(reply)
+	if len(found) == 0 && err == nil {
+		found, err = objects(reply)
 	}
-	if len(found) == maxCandidates {
-		return jsonv.Value{}, errors.New("the reply holds too many braces to say which object is meant")
+	if err != nil {
+		return jsonv.Value{}, err
 	}
 	return only(found, s)
 }
+
+var (
+	errBraces = errors.New("the reply holds too many braces to say which object is meant")
+	// errBroken is for what begins as a JSON object does and is none. Nothing within
+	// it is looked at: an object that is a part of it would be taken for the whole.
+	errBroken = errors.New("the reply holds a JSON object that is broken or ends too early")
+)
 
 // only returns the one value that fits.
 func only(found []jsonv.Value, s *schema.Schema) (jsonv.Value, error) {
@@ -100,25 +107,42 @@ func repeated(v jsonv.Value, depth int) string {
 }
 
 // fenced returns the objects that are alone within a fenced block.
-func fenced(s string) []jsonv.Value {
+func fenced(s string) ([]jsonv.Value, error) {
 	const mark = "```"
 	var list []jsonv.Value
 	for {
 		i := strings.Index(s, mark)
-		if i < 0 || len(list) == maxCandidates {
-			return list
+		if i < 0 {
+			return list, nil
+		}
+		if len(list) == maxCandidates {
+			return nil, errBraces
 		}
 		s = strings.TrimLeft(s[i:], "`")
 		start := label(s)
 		v, end := object(s[start:])
-		if !v.Exists() {
-			continue
-		}
-		if rest := strings.TrimLeft(s[start+end:], " \t\r\n"); strings.HasPrefix(rest, mark) {
+		switch rest := strings.TrimLeft(s[start+end:], " \t\r\n"); {
+		case v.Exists() && strings.HasPrefix(rest, mark):
 			list = append(list, v)
 			s = rest[len(mark):]
+		case !v.Exists() && begins(s[start:]):
+			return nil, errBroken
 		}
 	}
+}
+
+// begins reports whether s begins as a JSON object does that has members; braces of
+// prose do not.
+func begins(s string) bool {
+	if !strings.HasPrefix(s, "{") {
+		return false
+	}
+	s = strings.TrimLeft(s[1:], " \t\r\n")
+	if !strings.HasPrefix(s, `"`) {
+		return false
+	}
+	end := quoteEnd(s, 0)
+	return end < 0 || strings.HasPrefix(strings.TrimLeft(s[end+1:], " \t\r\n"), ":")
 }
 
 // label returns where a block begins behind its label and white space.
@@ -130,22 +154,24 @@ func label(s string) int {
 	return len(s) - len(strings.TrimLeft(s[i:], " \t\r\n"))
 }
 
-// objects returns the objects that stand in a text, the outermost ones, and
-// maxCandidates of them where it gave up.
-func objects(s string) []jsonv.Value {
+// objects returns the objects that stand in a text, the outermost ones.
+func objects(s string) ([]jsonv.Value, error) {
 	var list []jsonv.Value
 	for tries := 0; ; tries++ {
 		i := strings.IndexByte(s, '{')
 		if i < 0 {
-			return list
+			return list, nil
 		}
 		if tries == maxCandidates {
-			return make([]jsonv.Value, maxCandidates)
+			return nil, errBraces
 		}
 		s = s[i:]
 		v, end := object(s)
-		if v.Exists() {
+		switch {
+		case v.Exists():
 			list = append(list, v)
+		case begins(s):
+			return nil, errBroken
 		}
 		s = s[max(end, 1):]
 	}

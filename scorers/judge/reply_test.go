@@ -27,6 +27,7 @@ func schemaOf(t testing.TB, text string) *schema.Schema {
 const scoreSchema = `{"type":"object","required":["score"],"properties":{"score":{"type":"integer","minimum":1,"maximum":5}}}`
 
 func TestProseFencesSeveralObjects(t *testing.T) {
+	const broken = "the reply holds a JSON object that is broken or ends too early"
 	const several = "the reply holds 2 JSON objects that fit, and nothing says which one is meant"
 	for _, test := range []struct{ reply, want string }{
 		{`{"score":3}`, `{"score":3}`},
@@ -46,9 +47,19 @@ func TestProseFencesSeveralObjects(t *testing.T) {
 		{"{\"verdict\":{\"score\":3}}", `lacks "score"`},
 		{"see {\"verdict\":{\"score\":3}}", `lacks "score"`},
 		{"```json\n{\"score\":9}\n``` where {\"score\":1} is the least", "at /score got 9, want maximum 5"},
-		{"```json\n{\"score\":3", "the reply holds no JSON object"},
+		{"```json\n{\"score\":3", broken},
 		{"```json\n{\"score\":3}", `{"score":3}`},
-		{"{\"score\":3", "the reply holds no JSON object"},
+		{"{\"score\":3", broken},
+		// What is within a broken object is a part of it, and not the verdict.
+		{`{"draft":{"score":1},"score":4,}`, broken},
+		{`{"draft":{"score":1},"score":NaN}`, broken},
+		{`{"draft":{"score":1},"sco`, broken},
+		{`It is { "draft" : {"score":1}, score: 4 }`, broken},
+		{"```json\n{\"score\":4,}\n``` where {\"score\":1} is the least", broken},
+		{"```json\n{\"score\":4\n``` where {\"score\":1} is the least", broken},
+		{`{"a": {"score":1}} {"score":2`, broken},
+		{`A { "quoted" } word, {"score":3}`, `{"score":3}`},
+		{`{hero: {"score":3}}`, `{"score":3}`},
 		{"score: 3", "the reply holds no JSON object"},
 		{"3", "got 3, want type object"},
 		{"null", "got null, want type object"},

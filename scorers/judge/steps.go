@@ -65,7 +65,7 @@ func (r *record) pair(c *eval.Call) {
 // head is the line above a step.
 func (r *record) head(i int) string {
 	s := &r.steps[i]
-	h := "[" + s.ID + "] turn " + strconv.Itoa(s.Turn) + ", " + r.what(i)
+	h := "turn " + strconv.Itoa(s.Turn) + ", " + r.what(i)
 	if s.Parent != "" {
 		h += ", by a sub-agent"
 		if at, ok := r.calls[s.Parent]; ok {
@@ -81,7 +81,7 @@ func (r *record) head(i int) string {
 	if s.Truncated {
 		h += ", of which the record holds only a part"
 	}
-	return visible(h)
+	return "[" + inLine(s.ID) + "] " + inLine(h)
 }
 
 func (r *record) what(i int) string {

@@ -190,7 +190,7 @@ func (t *transcriptPrompt) tools(limit int) string {
 			if d := strings.Join(strings.Fields(tool.Description), " "); d != "" && described > 0 {
 				line += ": " + tree.Cut(d, described)
 			}
-			sb.WriteString(visible(line) + "\n")
+			sb.WriteString(inLine(line) + "\n")
 		}
 		if sb.Len() <= limit || described == 0 {
 			return cut(sb.String(), limit)
@@ -233,7 +233,7 @@ func (t *transcriptPrompt) changes(limit int) string {
 		if !c.After.Exists() {
 			at = c.Before.Pointer(before)
 		}
-		sb.WriteString(visible(at+": "+c.Before.Show(120)+" became "+c.After.Show(240)) + "\n")
+		sb.WriteString(inLine(at+": "+c.Before.Show(120)+" became "+c.After.Show(240)) + "\n")
 	}
 	if len(list) > shownChanges {
 		sb.WriteString("and more than " + text.Int(shownChanges) + " changes in all\n")

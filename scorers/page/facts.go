@@ -39,7 +39,7 @@ var facts = []fact{
 	{
 		name: "broken_links", unit: "broken links", assert: "no_broken_links",
 		doc: "How many links of the pages are known to lead nowhere: to a captured page with a status of 400 and above, to an address at which a captured page got such an answer, " +
-			"or to an anchor (#name) that the page itself does not have. A link to what no capture shows is not known. The same address on the same page counts once. Skipped where no link is known.",
+			"or to an anchor (#name) that the page itself does not have. Nothing is asked for it: a link to what no capture shows is not known, and the reason says how many there are. The same address on the same page counts once. Skipped where no link is known.",
 		assertDoc: "Passes if at most allow links of the pages are broken, counted as page/broken_links does.",
 		attrs:     []eval.Attribute{ignoreParam},
 		needs:     []eval.Part{eval.PartPages, eval.PartPagesHTML}, find: brokenLinks,

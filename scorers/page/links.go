@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/scorers/internal/markup"
@@ -66,7 +67,7 @@ func (c *collector) Close(e *markup.Element) {
 
 func brokenLinks(pages []*eval.Page, p scorer.Params) (out found) {
 	status := known(pages)
-	ignore, looked := p.Strings("ignore"), 0
+	ignore, looked, unknown := p.Strings("ignore"), 0, 0
 	for _, page := range pages {
 		c := &collector{seen: map[string]bool{}, names: map[string]bool{}}
 		markup.Walk(page.HTML, nil, c)
@@ -76,7 +77,13 @@ func brokenLinks(pages []*eval.Page, p scorer.Params) (out found) {
 			target, anchor := cutAnchor(resolve(base, l.href))
 			code, ok := status[target]
 			here := target == withoutAnchor(own)
-			if matchesAny(ignore, target) || !ok && !(here && anchor != "") {
+			if matchesAny(ignore, target) {
+				continue
+			}
+			if !ok && !(here && anchor != "") {
+				if strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://") {
+					unknown++
+				}
 				continue
 			}
 			looked++
@@ -92,6 +99,12 @@ func brokenLinks(pages []*eval.Page, p scorer.Params) (out found) {
 		out.nothing = "no capture shows where a link leads"
 	}
 	out.looked = ", " + text.Count(looked, "known link")
+	if unknown > 0 {
+		out.looked += ", " + text.Int(unknown) + " to what no capture shows and nobody looked at"
+		if looked == 0 {
+			out.nothing += " (" + text.Count(unknown, "link") + " to what no capture shows)"
+		}
+	}
 	return out
 }
 

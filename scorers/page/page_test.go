@@ -67,7 +67,7 @@ func TestScorers(t *testing.T) {
 		{"failed_requests", `{"blocked":true,"ignore":[]}`, "0.375 5", "5 failed requests"},
 		{"no_failed_requests", `{` + good + `}`, "1", "0 failed requests"},
 		{"no_failed_requests", `{"ignore":["http://site/*"]}`, "1", "0 failed requests"},
-		{"broken_links", `{}`, "0.5 3", "3 broken links on 3 pages, 6 known links: home: http://site/gone has status 404"},
+		{"broken_links", `{}`, "0.5 3", "3 broken links on 3 pages, 6 known links, 2 to what no capture shows and nobody looked at: home: http://site/gone has status 404"},
 		{"broken_links", `{"ignore":["*/gone","*/missing"]}`, "0.75 1", `no anchor #nowhere: eval-test`},
 		{"broken_links", `{` + good + `}`, "skipped", "no capture shows where a link leads"},
 		{"no_broken_links", `{}`, "0", "http://site/missing has status 404"},

@@ -112,7 +112,7 @@ func node(n *accessibility.Node) *axNode {
 				k.Invalid = ""
 			}
 		case "url":
-			k.URL = text(p.Value)
+			k.URL = withoutUser(text(p.Value))
 		}
 	}
 	return k

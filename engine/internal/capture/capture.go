@@ -53,10 +53,10 @@ func (b *Browser) Capture(ctx context.Context, jobs []Job) []eval.Page {
 
 // page takes one page, twice where the browser or the page's renderer ended.
 func (b *Browser) page(ctx context.Context, j Job) eval.Page {
-	p := eval.Page{Name: j.Name, URL: j.URL}
+	p := eval.Page{Name: j.Name, URL: withoutUser(j.URL)}
 	a := j.allow()
 	if !a.url(j.URL) {
-		p.Error = fmt.Sprintf("%s is none of the target's own addresses nor among the capture's origins", j.URL)
+		p.Error = fmt.Sprintf("%s is none of the target's own addresses nor among the capture's origins", p.URL)
 		return p
 	}
 	if err := b.enter(ctx); err != nil {
@@ -103,7 +103,7 @@ func (b *Browser) leave() {
 // wait for.
 func (b *Browser) tries(ctx context.Context, j *Job) (eval.Page, error) {
 	for n := 1; ; n++ {
-		p := eval.Page{Name: j.Name, URL: j.URL}
+		p := eval.Page{Name: j.Name, URL: withoutUser(j.URL)}
 		in, err := b.running(ctx)
 		if err != nil {
 			b.leave()
@@ -113,7 +113,7 @@ func (b *Browser) tries(ctx context.Context, j *Job) (eval.Page, error) {
 		again := errors.Is(err, errGone) && n < attempts && ctx.Err() == nil
 		if again {
 			t.dispose()
-			logger(&b.o).Warn("the browser ended under a page", "page", j.Name, "url", j.URL, "attempt", n)
+			logger(&b.o).Warn("the browser ended under a page", "page", j.Name, "url", p.URL, "attempt", n)
 			continue
 		}
 		go func() {

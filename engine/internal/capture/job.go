@@ -169,3 +169,14 @@ func (a *allow) reach(u *url.URL, scheme string) bool {
 	}
 	return false
 }
+
+// withoutUser is an address without the name and the password in it, which are for
+// the server alone.
+func withoutUser(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return address
+	}
+	u.User = nil
+	return u.String()
+}

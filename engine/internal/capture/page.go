@@ -129,6 +129,8 @@ func (t *tab) navigate(ctx context.Context) error {
 		return errors.New(fatal)
 	case res.ErrorText == "net::ERR_HTTP_RESPONSE_CODE_FAILURE":
 		return fmt.Errorf("status %d, without a page", status)
+	case res.ErrorText == "net::ERR_INVALID_AUTH_CREDENTIALS":
+		return fmt.Errorf("status %d: the page asks for a name and a password (HTTP authentication); they can stand in the capture's url, as in http://NAME:PASSWORD@HOST/", status)
 	case res.ErrorText != "":
 		return errors.New(res.ErrorText)
 	}

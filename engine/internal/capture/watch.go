@@ -59,8 +59,9 @@ type request struct {
 	url, method string
 	kind        network.ResourceType
 	loader      cdp.LoaderID
-	streams     bool // may stay open as long as the page does
-	status      int  // as it came over the wire
+	frame       cdp.FrameID // whose document it is; empty for all else
+	streams     bool        // may stay open as long as the page does
+	status      int         // as it came over the wire
 }
 
 func newWatch(p *proxy) *watch {
@@ -99,6 +100,8 @@ func (w *watch) event(method string, params []byte) {
 		w.logged(params)
 	case page.FrameNavigated.Method:
 		w.navigated(params)
+	case page.FrameDetached.Method:
+		w.detached(params)
 	case page.LoadEventFired.Method:
 		w.loaded = true
 		select {
@@ -117,7 +120,7 @@ func (w *watch) sent(params []byte) {
 	if !decode(params, &ev) || ev.Request == nil {
 		return
 	}
-	if strings.HasPrefix(ev.Request.URL, "data:") || strings.HasPrefix(ev.Request.URL, "blob:") {
+	if !carried(ev.Request.URL) {
 		return
 	}
 	if u, err := url.Parse(ev.Request.URL); ev.Type == network.ResourceTypeOther && err == nil && u.Path == "/favicon.ico" {
@@ -134,8 +137,19 @@ func (w *watch) sent(params []byte) {
 	if len(w.open) < maxOpen {
 		streams := slices.Contains([]network.ResourceType{network.ResourceTypeMedia, network.ResourceTypeEventSource, network.ResourceTypeWebSocket,
 			network.ResourceTypePing, network.ResourceTypePrefetch, network.ResourceTypeCSPViolationReport}, ev.Type)
-		w.open[ev.RequestID] = &request{url: cut(ev.Request.URL), method: ev.Request.Method, kind: ev.Type, loader: ev.LoaderID, streams: streams}
+		r := &request{url: cut(ev.Request.URL), method: ev.Request.Method, kind: ev.Type, loader: ev.LoaderID, streams: streams}
+		if ev.Type == network.ResourceTypeDocument {
+			r.frame = ev.FrameID
+		}
+		w.open[ev.RequestID] = r
 	}
+}
+
+// carried reports whether an address is asked of a network: not what the page or the
+// browser has itself, such as the viewer of PDF files.
+func carried(address string) bool {
+	scheme, _, _ := strings.Cut(address, ":")
+	return !slices.Contains([]string{"data", "blob", "chrome-extension", "chrome"}, strings.ToLower(scheme))
 }
 
 // answered notes the status of an answer that the page may not get to see.
@@ -157,7 +171,7 @@ func (w *watch) answered(params []byte) {
 
 func (w *watch) received(params []byte) {
 	var ev network.EventResponseReceived
-	if !decode(params, &ev) || ev.Response == nil || strings.HasPrefix(ev.Response.URL, "data:") || strings.HasPrefix(ev.Response.URL, "blob:") {
+	if !decode(params, &ev) || ev.Response == nil || !carried(ev.Response.URL) {
 		return
 	}
 	status := int(ev.Response.Status)
@@ -382,6 +396,22 @@ func (w *watch) navigated(params []byte) {
 	for id, r := range w.open {
 		if r.loader != "" && r.loader != ev.Frame.LoaderID {
 			delete(w.open, id)
+		}
+	}
+}
+
+// detached forgets the document of a frame that is gone, or that went over to a
+// process of its own, as frames of other sites do: the end of what it loads is not
+// told here. The page's load event waits for it all the same.
+func (w *watch) detached(params []byte) {
+	var ev page.EventFrameDetached
+	if !decode(params, &ev) {
+		return
+	}
+	for id, r := range w.open {
+		if r.frame != "" && r.frame == ev.FrameID {
+			delete(w.open, id)
+			w.last = time.Now()
 		}
 	}
 }

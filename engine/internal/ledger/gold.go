@@ -2,9 +2,13 @@ package ledger
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/evalengine/evalengine/engine/eval"
 )
@@ -37,7 +41,15 @@ func (s *Store) keepGold(info eval.GoldInfo, evidence map[string]string) error {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return err
 	}
-	fresh, err := os.MkdirTemp(root, ".new-*")
+	unlock, err := lockGolds(root)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := sweepGolds(root); err != nil {
+		return err
+	}
+	fresh, err := os.MkdirTemp(root, freshGold+"*")
 	if err != nil {
 		return err
 	}
@@ -53,9 +65,65 @@ func (s *Store) keepGold(info eval.GoldInfo, evidence map[string]string) error {
 	return replace(fresh, s.Gold(info.Story))
 }
 
-// replace puts a folder in another's place. Between its two steps there is none.
+// freshGold begins the names of golds that are being kept, and of those that they
+// replace while they do.
+const freshGold = ".new-"
+
+// lockGolds waits until nobody else keeps a gold in the folder. The lock ends with
+// the process that holds it.
+func lockGolds(root string) (unlock func(), err error) {
+	f, err := os.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// SweepGolds removes what was left of golds whose keeping was killed, and puts a
+// gold back that was to be replaced and was not. It returns the folders.
+func (s *Store) SweepGolds() ([]string, error) {
+	root := filepath.Join(s.root, goldsDir)
+	if _, err := os.Stat(root); os.IsNotExist(err) {
+		return nil, nil
+	}
+	unlock, err := lockGolds(root)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return sweepGolds(root)
+}
+
+// sweepGolds is called with the lock held: what is there is nobody's.
+func sweepGolds(root string) ([]string, error) {
+	left, err := filepath.Glob(filepath.Join(root, freshGold+"*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range left {
+		if strings.HasSuffix(dir, replaced) {
+			var info eval.GoldInfo
+			if getJSON(filepath.Join(dir, goldFile), &info) == nil && info.Story != "" && filepath.Base(info.Story) == info.Story {
+				// Fails where the story has a gold again.
+				_ = os.Rename(dir, filepath.Join(root, info.Story))
+			}
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return left, err
+		}
+	}
+	return left, nil
+}
+
+const replaced = ".old"
+
+// replace puts a folder in another's place. Between its two steps there is none:
+// [Store.SweepGolds] mends that.
 func replace(fresh, dir string) error {
-	old := fresh + ".old"
+	old := fresh + replaced
 	switch err := os.Rename(dir, old); {
 	case err == nil:
 		defer os.RemoveAll(old)

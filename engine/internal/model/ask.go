@@ -60,6 +60,9 @@ func (s *Session) fresh(ctx context.Context, a *ask, key, scoped string) (*eval.
 		f.Detail = s.b.o.Secrets.String(f.Detail)
 		s.record(a, key, began, &eval.ModelAnswer{Usage: t.usage()}, &f, t.sent)
 		no := failure(&f)
+		if ctx.Err() == nil {
+			s.b.once(fmt.Sprintf("judges lack answers of model %q (%s); show TRIAL says which", a.block.Name, f.Cause), "said", f.Detail)
+		}
 		no.Detail = fmt.Sprintf("model %q: %s", a.block.Name, no.Detail)
 		return nil, no
 	}

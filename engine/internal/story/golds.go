@@ -1,6 +1,8 @@
 package story
 
 import (
+	"strings"
+
 	"net/url"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -18,6 +20,9 @@ func (l *loader) gold(b *hclsyntax.Block, st *storyBlock) *eval.Gold {
 	g := &eval.Gold{Result: r, Source: toSource(b.DefRange())}
 	g.Samples, _ = l.intAttr(attrs["samples"], st.scope, 1, maxSamples)
 	g.Ceiling, _ = l.filledAttr(attrs["ceiling"], st.scope)
+	if module, _, _ := strings.Cut(g.Ceiling, "/"); l.modules[module] != nil {
+		l.modules[module].used = true
+	}
 	if ok && r == (eval.Result{}) {
 		l.found.fail(b.DefRange(), "empty gold", "Set \"script\" to a file of tool calls, \"files\" to a folder of files, or \"url\" to something that exists.")
 		ok = false

@@ -130,6 +130,17 @@ func (l *loader) granted(rng hcl.Range, module, model string) {
 		"The scorer module %q may not use model.%s: add it to \"models\" in its grants, at %s.", module, model, at(m.block.DefRange()))
 }
 
+// looksElsewhere reports whether a scorer that can look at pages has something else
+// to look at.
+func looksElsewhere(p *params, spec *eval.ScorerSpec) bool {
+	for _, leaf := range p.named("judge") {
+		if leaf.text == "visual" {
+			return false
+		}
+	}
+	return slices.Contains(spec.Needs, eval.PartTranscript) || slices.Contains(spec.Needs, eval.PartState)
+}
+
 // pages warns of a scorer that looks at pages in a story that takes none, and
 // refuses names of pages that are not taken.
 func (l *loader) pages(b *hclsyntax.Block, p *params, spec *eval.ScorerSpec, s *eval.Story) {
@@ -143,6 +154,9 @@ func (l *loader) pages(b *hclsyntax.Block, p *params, spec *eval.ScorerSpec, s *
 		names = append(names, c.Name)
 	}
 	if len(names) == 0 {
+		if looksElsewhere(p, spec) {
+			return
+		}
 		l.found.warn(b.DefRange(), "no pages to look at", "%q looks at captured pages and the story captures none: its score will be skipped. Add capture \"home\" { url = ... }.", b.Labels[0])
 		return
 	}

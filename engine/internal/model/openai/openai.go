@@ -64,7 +64,7 @@ func (p *Provider) Complete(ctx context.Context, call eval.ModelCall) (*eval.Mod
 	}
 	u := r.Usage
 	u.Turns, u.Requests = 1, 1
-	u.LowerBound = !r.Counted
+	u.LowerBound = !r.Final()
 	a := &eval.ModelAnswer{Text: out.text, Stop: stop(r.StopReason), Model: r.Model, Usage: u}
 	if out.refused {
 		a.Stop = eval.StopRefusal
