@@ -68,6 +68,9 @@ type runView struct {
 	Findings []eval.FindingCount
 }
 
+// Across are the quantities of more than one story.
+func (v *runView) Across() []eval.Overall { return acrossStories(v.Dimensions) }
+
 // HasOverall says whether there is anything over all stories.
 func (v *runView) HasOverall() bool {
 	return len(v.Dimensions)+len(v.Variance)+len(v.Reliability) > 0

@@ -171,7 +171,7 @@ func (m *markdown) overall() {
 	}
 	m.line("## Over all stories\n")
 	var rows [][]string
-	for _, o := range m.s.Dimensions {
+	for _, o := range acrossStories(m.s.Dimensions) {
 		rows = append(rows, []string{mdText(arm(o.Variant, o.Host), 0), mdText(overallLabel(o.Gate, o.Name), 0), fmt.Sprint(o.Stories), fmt.Sprint(o.N), optional(o.Mean), optional(o.Stdev), interval(o.Interval), lost(o.Errored, o.Skipped)})
 	}
 	mdTable(m.w, []string{"host", "quantity", "stories:", "trials:", "mean:", "stdev of stories:", "95 % interval:", "not counted"}, rows)
@@ -189,6 +189,18 @@ func (m *markdown) overall() {
 			mdTable(m.w, []string{"host", "quantity", "story:", "repeat:", "judge:", "ICC:", "effective n:", "note"}, rows)
 		})
 	}
+}
+
+// acrossStories leaves out what a single story has: it says nothing over stories, and
+// stands with the story's own numbers.
+func acrossStories(list []eval.Overall) []eval.Overall {
+	var out []eval.Overall
+	for _, o := range list {
+		if o.Gate || o.Stories != 1 {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // overallLabel is the name of a quantity over all stories.
