@@ -27,7 +27,7 @@ const (
 	// maxName bounds the name of a tool or an action in bytes.
 	maxName = 200
 	// maxItems bounds how many tools and actions there are.
-	maxItems = 1<<16 - 1
+	maxItems = 1<<16 - 16
 )
 
 // ErrTooManyNames is returned where the tools and actions are more than can be:
