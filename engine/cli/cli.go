@@ -164,6 +164,7 @@ grades what the agent chose to do.`,
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(
 		a.initCommand(), a.validateCommand(), a.planCommand(), a.runCommand(), a.resumeCommand(), a.scoreCommand(), a.showCommand(), a.goldCommand(), a.calibrateCommand(),
+		a.suggestCommand(),
 		a.doctorCommand(), a.pluginCommand(), a.versionCommand(), a.workerCommand(), a.shimCommand(),
 	)
 	return cmd
