@@ -53,6 +53,8 @@ type RunOptions struct {
 	// where not zero. They are for [Engine.Resume] alone.
 	BudgetUSD float64
 	MaxTrials int
+	// PassK is the k of pass@k and pass^k; 0 stands for the suite's repeats.
+	PassK int
 	// FailFast ends the run at the first failed trial.
 	FailFast bool
 	// Bodies keeps model requests and answers whole.
@@ -229,6 +231,7 @@ func (r *run) create() error {
 		Args: r.cleanArgs(), GitCommit: commit, GitDirty: dirty, Files: r.cleanFiles(),
 		Plugins: r.components(), Modules: r.moduleComponents(), Trials: r.p.Trials,
 		Timeout: r.s.Timeout, Retries: r.s.Retries, Concurrency: r.o.Concurrency, BudgetUSD: r.s.BudgetUSD, MaxTrials: r.s.MaxTrials, Vars: r.cleanVars(),
+		PassK: r.o.PassK,
 	}
 	var err error
 	if r.ledger, err = r.o.Store.Create(r.info); err != nil {

@@ -71,7 +71,11 @@ type runFlags struct {
 	bodies      bool
 	noPreflight bool
 	output      string
+	passK       int
 }
+
+// passKUsage is of the flag that chooses k.
+const passKUsage = "k of pass@k and pass^k: the chance that one of k trials passes, and that all do (default: the repeats that most arms have)"
 
 func (a *app) runCommand() *cobra.Command {
 	f := &runFlags{}
@@ -98,7 +102,8 @@ Exit codes: 0 every gate held, 1 a trial failed, 2 usage or configuration error,
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan and run nothing")
 	fl.BoolVar(&f.bodies, "bodies", false, "keep the agents' model requests and answers whole in model.jsonl")
 	fl.BoolVar(&f.noPreflight, "no-preflight", false, "do not hold the suite's tool names against the targets before the first trial")
-	fl.StringVarP(&f.output, "output", "o", "", "also write the summary to this file; the ending chooses the format (.json, .txt)")
+	fl.IntVar(&f.passK, "pass-k", 0, passKUsage)
+	fl.StringVarP(&f.output, "output", "o", "", "also write the report to this file; the ending chooses the format: "+endings)
 	return cmd
 }
 
@@ -113,6 +118,8 @@ func (f *runFlags) check(given func(flag string) bool) error {
 		return fmt.Errorf("--max-trials %d: give a number from 1", f.maxTrials)
 	case given("timeout") && f.timeout <= 0:
 		return fmt.Errorf("--timeout %v: give a duration above 0", f.timeout)
+	case given("pass-k") && f.passK < 1:
+		return fmt.Errorf("--pass-k %d: give a number from 1", f.passK)
 	case given("retries") && (f.retries < 0 || f.retries > maxRetries):
 		return fmt.Errorf("--retries %d: give a number from 0 to %d", f.retries, maxRetries)
 	case len(f.experiment) > 200 || strings.ContainsFunc(f.experiment, unicode.IsControl) || strings.TrimSpace(f.experiment) != f.experiment:
@@ -144,7 +151,7 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd.Flags().Changed); err != nil {
 		return err
 	}
-	write, err := writerFor(f.output)
+	out, err := newOutput(f.output, "")
 	if err != nil {
 		return err
 	}
@@ -172,14 +179,14 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	w := a.watch(len(p.Trials), f.jobs)
 	res, err := e.Run(cmd.Context(), s, p, engine.RunOptions{
 		Store: store, Paths: args, TimeoutForAll: f.timeout > 0, Concurrency: f.jobs, Experiment: f.experiment, Args: os.Args[1:],
-		FailFast: f.failFast, Bodies: f.bodies, NoPreflight: f.noPreflight,
+		FailFast: f.failFast, PassK: f.passK, Bodies: f.bodies, NoPreflight: f.noPreflight,
 		Started: w.start, Warn: a.tellDiags, Observe: w.observe,
 	})
 	w.stop()
 	if res == nil {
 		return nothingRun(err)
 	}
-	if werr := a.showRun(res, w.problems(), write); err == nil {
+	if werr := a.showRun(store, res, res.Summary, w.problems(), out); err == nil {
 		err = werr
 	}
 	if err != nil {
@@ -198,21 +205,22 @@ func nothingRun(err error) error {
 	return err
 }
 
-// showRun writes the summary: to stdout, and to a file where one is asked for.
-// The file cannot keep the summary from being shown.
-func (a *app) showRun(res *engine.Result, problems []report.Problem, write outputWriter) error {
+// showRun writes the summary: to stdout, and the report to a file where one is asked
+// for. The file cannot keep the summary from being shown. Machines read what is
+// given for them.
+func (a *app) showRun(store *engine.Store, res *engine.Result, machines any, problems []report.Problem, out *output) error {
 	if a.json {
-		if err := a.writeJSON(res.Summary); err != nil {
+		if err := a.writeJSON(machines); err != nil {
 			return &exitError{code: exitIncomplete, err: err}
 		}
 	} else {
 		report.Terminal(a.out, res.Summary, problems, a.style(a.outFile))
 		fmt.Fprintf(a.out, "records in %s\n", relative(res.Dir))
 	}
-	if write == nil {
+	if out.file == "" {
 		return nil
 	}
-	if err := write(res.Summary, problems); err != nil {
+	if err := out.writeRun(store, res.Summary, problems); err != nil {
 		return &exitError{code: exitIncomplete, err: err}
 	}
 	return nil

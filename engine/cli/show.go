@@ -19,7 +19,8 @@ import (
 )
 
 func (a *app) showCommand() *cobra.Command {
-	return &cobra.Command{
+	passK := 0
+	cmd := &cobra.Command{
 		Use:   "show [RUN|TRIAL] [TRIAL]",
 		Short: "Show a run, or one trial step by step",
 		Long: `Show a recorded run, or one trial of it.
@@ -29,11 +30,18 @@ of its folder; a trial by its ID, story.variant.host.rN, or a start of it, in th
 latest run unless a run is named first.`,
 		Example: "  evalengine show latest\n  evalengine show cms-collection.original.claude.r1",
 		Args:    cobra.MaximumNArgs(2),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.show(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("pass-k") && passK < 1 {
+				return fmt.Errorf("--pass-k %d: give a number from 1", passK)
+			}
+			return a.show(args, passK)
+		},
 	}
+	cmd.Flags().IntVar(&passK, "pass-k", 0, passKUsage)
+	return cmd
 }
 
-func (a *app) show(args []string) error {
+func (a *app) show(args []string, passK int) error {
 	store, err := engine.OpenStore(a.store)
 	if err != nil {
 		return err
@@ -56,7 +64,7 @@ func (a *app) show(args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		return a.showRecorded(run)
+		return a.showRecorded(run, passK)
 	}
 	id, err := run.FindTrial(args[0])
 	if err != nil {
@@ -104,8 +112,8 @@ func (a *app) showTrial(dir string) error {
 }
 
 // showRecorded folds a run's records again: what is shown is what is there.
-func (a *app) showRecorded(run *ledger.Run) error {
-	var fold summary.Fold
+func (a *app) showRecorded(run *ledger.Run, passK int) error {
+	fold := summary.Fold{K: passK}
 	for _, t := range run.Info.Trials {
 		fold.Expect(t)
 	}

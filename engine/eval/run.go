@@ -32,6 +32,8 @@ type Run struct {
 	// TimeoutForAll says that Timeout goes before the stories' own.
 	TimeoutForAll bool              `json:"timeout_for_all,omitempty"`
 	Vars          map[string]string `json:"vars,omitempty"`
+	// PassK is the k of pass@k and pass^k; 0 stands for the repeats of each arm.
+	PassK int `json:"pass_k,omitempty"`
 }
 
 // Component is one plugin binary or scorer module.
@@ -82,11 +84,16 @@ type Summary struct {
 	Stopped    Stop   `json:"stopped,omitempty"`
 	StopReason string `json:"stop_reason,omitempty"`
 	// Planned is how many trials the plan has; Trials counts those recorded.
-	Planned  int            `json:"planned"`
-	Trials   Tally          `json:"trials"`
-	Arms     []Arm          `json:"arms"`
-	Findings []FindingCount `json:"findings,omitempty"`
-	Usage    Usage          `json:"usage"`
+	Planned int   `json:"planned"`
+	Trials  Tally `json:"trials"`
+	Arms    []Arm `json:"arms"`
+	// Dimensions, Variance and Reliability are of each variant x host over its
+	// stories, in the order of Arms.
+	Dimensions  []Overall       `json:"dimensions,omitempty"`
+	Variance    []VarianceSplit `json:"variance,omitempty"`
+	Reliability []Reliability   `json:"reliability,omitempty"`
+	Findings    []FindingCount  `json:"findings,omitempty"`
+	Usage       Usage           `json:"usage"`
 	// Rescored is how many of the trials count with a later verdict than their
 	// record's own.
 	Rescored int `json:"rescored,omitempty"`
@@ -116,12 +123,18 @@ type Arm struct {
 	// Effort is of the agent's run: seconds, calls, turns, tokens.
 	Effort []Stat `json:"effort,omitempty"`
 	Usage  Usage  `json:"usage"`
+	// PassAt has pass@k and pass^k of the k that was chosen.
+	PassAt []PassK `json:"pass_at,omitempty"`
+	// Flaky says how steady the trials' verdicts are; absent where none has one.
+	Flaky *Flaky `json:"flaky,omitempty"`
 }
 
 // Stat is one named quantity over the trials of an arm. Errored and skipped
-// ones are counted and enter nothing else.
+// ones are counted and enter nothing else; a trial that errored or was skipped as a
+// whole counts so in each quantity of its arm, and so does a value that is no number.
 type Stat struct {
 	Name          string    `json:"name"`
+	Scorer        string    `json:"scorer,omitempty"`
 	Role          Role      `json:"role,omitempty"`
 	Dimension     Dimension `json:"dimension,omitempty"`
 	Unit          string    `json:"unit,omitempty"`
@@ -137,11 +150,15 @@ type Stat struct {
 	Repeats []int     `json:"repeats"`
 	Errored int       `json:"errored,omitempty"`
 	Skipped int       `json:"skipped,omitempty"`
-	// Interval is the 95 % interval: Wilson's for a rate, t's for a mean.
+	// Interval is the 95 % interval: Wilson's for a rate, t's for a mean. It is of
+	// this arm's own trials.
 	Interval []float64 `json:"interval,omitempty"`
 	// StdErr is the standard error that one of the values has of its own, on average
 	// (the root of their mean square); absent where that is not known of each.
 	StdErr *float64 `json:"std_err,omitempty"`
+	// MeanStdErr is the standard error of Mean over the trials; absent for n < 2, and
+	// for a rate, which has Interval alone.
+	MeanStdErr *float64 `json:"mean_std_err,omitempty"`
 }
 
 // FindingCount is one finding over a run: findings of one fingerprint.

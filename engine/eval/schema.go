@@ -18,9 +18,19 @@ type Attribute struct {
 	Doc     string `json:"doc,omitempty"`
 	// Enum lists the allowed values of a string; empty allows all.
 	Enum []string `json:"enum,omitempty"`
+	// Format is the language that a string, or each of a list of strings, is written
+	// in: one of the Format constants. A format that the reader does not know is not
+	// checked.
+	Format string `json:"format,omitempty"`
 	// Secret marks a value that must never reach a record or a log.
 	Secret bool `json:"secret,omitempty"`
 }
+
+// Formats of attributes.
+const (
+	FormatRegex   = "regex"   // a regular expression as of Go's package regexp (RE2)
+	FormatPointer = "pointer" // a JSON Pointer (RFC 6901)
+)
 
 // Attribute returns the attribute of that name, and whether there is one.
 func (s Schema) Attribute(name string) (Attribute, bool) {

@@ -17,6 +17,8 @@ type config struct {
 	Name string `json:"name"`
 	partConfig
 	Servers map[string]partConfig `json:"servers"`
+	// Backends are addresses that servers are to ask through {backend:NAME}.
+	Backends map[string]string `json:"backends"`
 
 	Files        map[string]string `json:"files"`
 	Templates    map[string]string `json:"templates"`
@@ -90,6 +92,7 @@ func schema() eval.Schema {
 		{Name: "ready_timeout", Type: "string", Default: text(defaultReady), Doc: "how long a server may take to be ready"},
 		{Name: "probe", Type: "bool", Doc: "list the tools before the trial: true for a url, false for a command, which a probe starts once more"},
 		{Name: "servers", Type: "map(" + partType + ")", Doc: "several servers by name, instead of command and url"},
+		{Name: "backends", Type: "map(string)", Doc: "addresses by name that servers reach as {backend:NAME}: their requests are counted, in the state's backends"},
 		{Name: "files", Type: "map(string)", Doc: "files of the working folder by path, written as they are"},
 		{Name: "templates", Type: "map(string)", Doc: "files of the working folder by path, with placeholders"},
 		{Name: "setup", Type: "list(list(string))", Doc: "commands that run in the working folder before any server"},

@@ -15,7 +15,9 @@ type expander struct {
 	env map[string]string
 	// port returns the port of a name, always the same.
 	port func(name string) (int, error)
-	used map[string]bool
+	// backend returns the address of a backend's relay, always the same.
+	backend func(name string) (string, error)
+	used    map[string]bool
 }
 
 // maxExpanded bounds one string after its placeholders are replaced.
@@ -26,7 +28,7 @@ var (
 	portName    = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-const known = "{workdir}, {home}, {tmp}, {port}, {port:NAME}, {nonce}, {trial}, {token} and {env:NAME}; {{ is a brace"
+const known = "{workdir}, {home}, {tmp}, {port}, {port:NAME}, {backend:NAME}, {nonce}, {trial}, {token} and {env:NAME}; {{ is a brace"
 
 func (x *expander) expand(s string) (string, error) {
 	at := strings.IndexByte(s, '{')
@@ -68,6 +70,8 @@ func (x *expander) lookup(whole, name, detail string) (string, error) {
 	case name == "port" && (bare || portName.MatchString(detail)):
 		n, err := x.port(detail)
 		return fmt.Sprint(n), err
+	case name == "backend" && portName.MatchString(detail):
+		return x.backend(detail)
 	case name == "env" && detail != "":
 		v, ok := x.env[detail]
 		if !ok {

@@ -111,6 +111,9 @@ func newServer(keep func(string)) *mcp.Server {
 	}
 	mcp.AddTool(s, &mcp.Tool{Name: "put"}, func(_ context.Context, _ *mcp.CallToolRequest, in in) (*mcp.CallToolResult, any, error) {
 		keep(in.Text)
+		if api := os.Getenv("API"); api != "" {
+			return publish(api + "/publish")
+		}
 		return &mcp.CallToolResult{}, nil, nil
 	})
 	var left atomic.Int64
@@ -124,6 +127,22 @@ func newServer(keep func(string)) *mcp.Server {
 		}
 	})
 	return s
+}
+
+// publish asks again while it is told to, three times at most, as clients of APIs
+// do.
+func publish(url string) (*mcp.CallToolResult, any, error) {
+	for range 3 {
+		resp, err := http.Post(url, "application/json", strings.NewReader("{}"))
+		if err != nil {
+			return nil, nil, err
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusTooManyRequests {
+			break
+		}
+	}
+	return &mcp.CallToolResult{}, nil, nil
 }
 
 // serveHTTP serves MCP at /mcp, its state at /state and readiness at /ready on

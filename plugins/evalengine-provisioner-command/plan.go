@@ -20,7 +20,9 @@ type plan struct {
 	parts   []part
 	state   sources
 	values  map[string]string
-	secrets []string
+	// backends are the addresses that relays pass requests on to.
+	backends map[string]string
+	secrets  []string
 
 	setupTimeout, cleanupTimeout time.Duration
 }
@@ -114,6 +116,7 @@ func newPlan(c *config, x *expander, base map[string]string) (*plan, error) {
 		cleanup:        p.lines("cleanup", c.Cleanup),
 		state:          p.sources(),
 		values:         p.texts("values", c.Values),
+		backends:       p.texts("backends", c.Backends),
 		setupTimeout:   p.bound("setup_timeout", c.SetupTimeout, defaultSetup),
 		cleanupTimeout: p.bound("cleanup_timeout", c.CleanupTimeout, defaultCleanup),
 	}

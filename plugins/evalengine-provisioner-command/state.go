@@ -31,8 +31,8 @@ type sources struct {
 }
 
 // read takes the state: the value of the one source, or an object with a key for
-// each.
-func (s sources) read(ctx context.Context, dir string, env map[string]string, client *http.Client) (json.RawMessage, error) {
+// each. Backends count as a source where there are any.
+func (s sources) read(ctx context.Context, dir string, env map[string]string, client *http.Client, backends map[string]traffic) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("not done after %s", s.timeout))
 	defer cancel()
 	object := map[string]any{}
@@ -51,7 +51,10 @@ func (s sources) read(ctx context.Context, dir string, env map[string]string, cl
 		}
 		object["url"], last = v, v
 	}
-	if len(object) == 1 && len(s.globs) == 0 {
+	if len(backends) > 0 {
+		object["backends"] = backends
+	}
+	if len(object) == 1 && len(s.globs) == 0 && len(backends) == 0 {
 		return last, nil
 	}
 	if len(s.globs) > 0 {

@@ -27,6 +27,7 @@ type target struct {
 	client          *http.Client
 	plan            *plan
 	ports           map[string]*port
+	relays          map[string]*relay // by backend
 
 	// ctx ends with the target.
 	ctx    context.Context
@@ -46,7 +47,7 @@ type target struct {
 func (c *command) newTarget(ctx context.Context, req eval.ProvisionRequest, cfg *config) (*target, error) {
 	t := &target{
 		id: rand.Text(), marks: map[string]string{envTarget: rand.Text()},
-		client: c.client, ports: map[string]*port{}, served: map[string]*process{},
+		client: c.client, ports: map[string]*port{}, relays: map[string]*relay{}, served: map[string]*process{},
 	}
 	if c.around.mark != "" {
 		t.marks[rpc.EnvMark] = c.around.mark
@@ -68,8 +69,19 @@ func (c *command) newTarget(ctx context.Context, req eval.ProvisionRequest, cfg 
 		},
 		env: req.Env, used: map[string]bool{},
 		port: func(name string) (int, error) { return t.port(c.ports, name) },
+		backend: func(name string) (string, error) {
+			r, err := t.relay(cfg.Backends, name)
+			if err != nil {
+				return "", err
+			}
+			return r.url, nil
+		},
 	}
-	if t.plan, err = newPlan(cfg, x, t.environment(c.around, req.Env)); err != nil {
+	t.plan, err = newPlan(cfg, x, t.environment(c.around, req.Env))
+	if err == nil {
+		err = t.connect(t.plan.backends)
+	}
+	if err != nil {
 		return t, &eval.Fault{Cause: eval.CauseProvision, Retry: eval.RetryStop, Detail: "config: " + err.Error()}
 	}
 	return t, nil
@@ -151,7 +163,7 @@ func (t *target) snapshot(ctx context.Context) (eval.JSON, error) {
 	defer cancel()
 	defer context.AfterFunc(t.ctx, cancel)()
 	env := t.program(nil, t.plan.env).env
-	state, err := t.plan.state.read(ctx, t.work, env, t.client)
+	state, err := t.plan.state.read(ctx, t.work, env, t.client, t.traffic())
 	if err == nil {
 		return eval.JSON(state), nil
 	}
@@ -199,6 +211,7 @@ func (t *target) end(ctx context.Context) error {
 		p.release()
 	}
 	t.ports = nil
+	err = errors.Join(err, t.endRelays())
 	t.gone = err == nil
 	return err
 }

@@ -40,7 +40,7 @@ func descriptionFromProto(r *pluginv1.DescribeResponse) eval.Description {
 func attributeToProto(a eval.Attribute) *pluginv1.Attribute {
 	return &pluginv1.Attribute{
 		Name: valid(a.Name), Type: valid(a.Type), Required: a.Required, Default: raw(a.Default),
-		Doc: valid(a.Doc), Enum: validAll(a.Enum), Secret: a.Secret,
+		Doc: valid(a.Doc), Enum: validAll(a.Enum), Secret: a.Secret, Format: valid(a.Format),
 	}
 }
 
@@ -48,7 +48,7 @@ func attributeFromProto(a *pluginv1.Attribute) eval.Attribute {
 	def, _ := wellFormed(a.GetDefault())
 	return eval.Attribute{
 		Name: a.GetName(), Type: a.GetType(), Required: a.GetRequired(), Default: def,
-		Doc: a.GetDoc(), Enum: a.GetEnum(), Secret: a.GetSecret(),
+		Doc: a.GetDoc(), Enum: a.GetEnum(), Secret: a.GetSecret(), Format: a.GetFormat(),
 	}
 }
 

@@ -25,7 +25,7 @@ func init() {
 		ignoreCaseParam, collapseParam)
 	register("matches", eval.DimensionOutcome,
 		"Passes if a regular expression (RE2 syntax) matches anywhere in the answer.",
-		matches, eval.Attribute{Name: "pattern", Type: "string", Required: true, Doc: "The expression."},
+		matches, eval.Attribute{Name: "pattern", Type: "string", Required: true, Format: eval.FormatRegex, Doc: "The expression."},
 		eval.Attribute{Name: "flags", Type: "string", Default: eval.JSON(`""`),
 			Doc: "Any of i (letter case does not matter), m (^ and $ match at lines) and s (a dot matches line ends)."})
 	register("json", eval.DimensionOutcome,

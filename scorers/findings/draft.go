@@ -15,7 +15,7 @@ import (
 
 func draftParams() []eval.Attribute {
 	return []eval.Attribute{
-		{Name: "claims", Type: "list(string)", Default: eval.JSON(`["(?i)\\b(is|are|was|were|went|goes|now|been|gone) (now |all |already )?(live|online|published)\\b", "(?i)\\bpublished\\b"]`),
+		{Name: "claims", Type: "list(string)", Format: eval.FormatRegex, Default: eval.JSON(`["(?i)\\b(is|are|was|were|went|goes|now|been|gone) (now |all |already )?(live|online|published)\\b", "(?i)\\bpublished\\b"]`),
 			Doc: "Regular expressions (RE2 syntax) for a sentence that says that something is published. A sentence with a not, a condition or the word draft in it says nothing."},
 		{Name: "drafts", Type: "string", Default: eval.JSON(`"$..[?@.status == 'draft' || @.state == 'draft' || @.is_draft == true || @.draft == true || @.published == false]"`),
 			Doc: "A JSONPath query for what is a draft; only what the trial made or changed counts."},

@@ -32,7 +32,7 @@ func init() {
 	register("matches", eval.DimensionOutcome,
 		"Passes if a regular expression (RE2 syntax) matches anywhere in the text that the query finds; what is not a string is taken as JSON.",
 		matches, queryParam,
-		eval.Attribute{Name: "pattern", Type: "string", Required: true, Doc: "The expression."},
+		eval.Attribute{Name: "pattern", Type: "string", Required: true, Format: eval.FormatRegex, Doc: "The expression."},
 		whichParam, ofParam)
 	register("changed", eval.DimensionOutcome,
 		"Passes if what the query finds after the run is not what it found before.",

@@ -94,6 +94,7 @@ func writeAttribute(w *writer, a *eval.Attribute) {
 	w.str(5, a.Doc)
 	w.strs(6, a.Enum)
 	w.bool(7, a.Secret)
+	w.str(8, a.Format)
 }
 
 func readAttribute(r *reader, a *eval.Attribute) {
@@ -113,6 +114,8 @@ func readAttribute(r *reader, a *eval.Attribute) {
 			a.Enum = append(a.Enum, r.str())
 		case 7:
 			a.Secret = r.bool()
+		case 8:
+			a.Format = r.str()
 		}
 	}
 }

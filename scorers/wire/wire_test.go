@@ -177,7 +177,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(AppendResponse(nil, []eval.ScoreOutput{{Name: "n", State: eval.Scored, Value: 1, Passed: new(bool), Raw: new(float64),
 		Findings: []eval.Finding{{Kind: "k", Evidence: []eval.Evidence{{Step: "s1"}}}}}}))
 	f.Add(AppendManifest(nil, &eval.Manifest{Module: "m", Scorers: []eval.ScorerSpec{{Name: "s", Needs: []eval.Part{eval.PartGold},
-		Params: eval.Schema{Attributes: []eval.Attribute{{Name: "a", Type: "any", Enum: []string{"e"}}}}}}}))
+		Params: eval.Schema{Attributes: []eval.Attribute{{Name: "a", Type: "any", Enum: []string{"e"}, Format: "regex"}}}}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if in, err := DecodeRequest(b); err == nil {
 			once := AppendRequest(nil, in, AllParts)

@@ -45,6 +45,7 @@ func Terminal(w io.Writer, s *eval.Summary, problems []Problem, st Style) {
 		}
 		p.arm(a, problems)
 	}
+	p.over(s)
 	p.findings(s.Findings)
 	p.foot(s)
 }
@@ -72,6 +73,7 @@ func (p *printer) head(s *eval.Summary) {
 
 func (p *printer) arm(a eval.Arm, problems []Problem) {
 	p.line("  %s %s  %s  %s", pad(arm(a.Variant, a.Host), 26), p.tally(a.Trials), p.gates(a.Gates), p.effort(a.Effort))
+	p.flaky(a)
 	for _, sc := range a.Scores {
 		if sc.Role == eval.RoleAssert && sc.N > 0 && *sc.Min == 1 && sc.Errored == 0 && sc.Skipped == 0 {
 			continue // an assert that always held is in its gate

@@ -1,79 +1,64 @@
 package stats
 
 import (
-	"encoding/json"
 	"math"
-	"os"
 	"testing"
 )
 
 func TestAgreementVectors(t *testing.T) {
-	b, err := os.ReadFile("testdata/agreement.json")
-	if err != nil {
-		t.Fatal(err)
+	var x struct {
+		Human, Judge        []float64
+		TP, TN, FP, FN      int
+		Agreement, Expected float64
+		Kappa               float64 `json:"cohen_kappa"`
+		TPR, TNR            float64
+		Corrected           float64 `json:"rogan_gladen_for_observed_pass_rate_0_70"`
 	}
-	var v struct {
-		Binary struct {
-			Human, Judge        []float64
-			TP, TN, FP, FN      int
-			Agreement, Expected float64
-			Kappa               float64 `json:"cohen_kappa"`
-			TPR, TNR            float64
-			Corrected           float64 `json:"rogan_gladen_for_observed_pass_rate_0_70"`
-		} `json:"judge_vs_human_binary"`
-		Weighted struct {
-			Human, Judge      []float64
-			Linear, Quadratic float64
-			Distance          float64 `json:"mean_abs_error"`
-			Bias              float64 `json:"bias_judge_minus_human"`
-		} `json:"weighted_kappa"`
-		Alpha struct {
-			Units    [][]float64
-			Nominal  float64
-			Interval struct {
-				Units [][]float64
-				Alpha float64
-			} `json:"interval_1to5"`
-		} `json:"krippendorff_alpha"`
-	}
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatal(err)
-	}
-	is := func(name string, got float64, ok bool, want float64) {
-		t.Helper()
-		if !ok || !near(got, want) {
-			t.Errorf("%s = %v, %v; want %v", name, got, ok, want)
-		}
-	}
-	x := v.Binary
+	vector(t, "17_judge_vs_human_binary", &x)
 	share, expected, ok := Agreement(x.Human, x.Judge)
-	is("agreement", share, ok, x.Agreement)
-	is("expected", expected, ok, x.Expected)
+	is(t, "agreement", share, ok, x.Agreement)
+	is(t, "expected", expected, ok, x.Expected)
 	k, ok := Kappa(x.Human, x.Judge, Nominal)
-	is("kappa", k, ok, x.Kappa)
+	is(t, "kappa", k, ok, x.Kappa)
 	r := RatesOf(passes(x.Human), passes(x.Judge))
 	if want := (Rates{x.TP, x.TN, x.FP, x.FN}); r != want {
 		t.Errorf("rates %v; want %v", r, want)
 	}
 	tpr, ok := r.TPR()
-	is("tpr", tpr, ok, x.TPR)
+	is(t, "tpr", tpr, ok, x.TPR)
 	tnr, ok := r.TNR()
-	is("tnr", tnr, ok, x.TNR)
+	is(t, "tnr", tnr, ok, x.TNR)
 	c, ok := r.Corrected(0.7)
-	is("corrected", c, ok, x.Corrected)
+	is(t, "corrected", c, ok, x.Corrected)
 
-	k, ok = Kappa(v.Weighted.Human, v.Weighted.Judge, Linear)
-	is("linear", k, ok, v.Weighted.Linear)
-	k, ok = Kappa(v.Weighted.Human, v.Weighted.Judge, Quadratic)
-	is("quadratic", k, ok, v.Weighted.Quadratic)
-	bias, distance, ok := Bias(v.Weighted.Judge, v.Weighted.Human)
-	is("bias", bias, ok, v.Weighted.Bias)
-	is("distance", distance, ok, v.Weighted.Distance)
+	var w struct {
+		Human, Judge      []float64
+		Linear, Quadratic float64
+		Distance          float64 `json:"mean_abs_error"`
+		Bias              float64 `json:"bias_judge_minus_human"`
+	}
+	vector(t, "18_weighted_kappa_1_to_5", &w)
+	k, ok = Kappa(w.Human, w.Judge, Linear)
+	is(t, "linear", k, ok, w.Linear)
+	k, ok = Kappa(w.Human, w.Judge, Quadratic)
+	is(t, "quadratic", k, ok, w.Quadratic)
+	bias, distance, ok := Bias(w.Judge, w.Human)
+	is(t, "bias", bias, ok, w.Bias)
+	is(t, "distance", distance, ok, w.Distance)
 
-	a, ok := Alpha(v.Alpha.Units, Nominal)
-	is("nominal alpha", a, ok, v.Alpha.Nominal)
-	a, ok = Alpha(v.Alpha.Interval.Units, Quadratic)
-	is("interval alpha", a, ok, v.Alpha.Interval.Alpha)
+	var units struct {
+		Units    [][]float64
+		Nominal  float64
+		Interval struct {
+			Units [][]float64
+			Alpha float64
+		} `json:"interval_1to5"`
+	}
+	vector(t, "19_krippendorff_alpha", &units)
+	a, ok := Alpha(units.Units, Nominal)
+	is(t, "nominal alpha", a, ok, units.Nominal)
+	a, ok = Alpha(units.Interval.Units, Quadratic)
+	is(t, "interval alpha", a, ok, units.Interval.Alpha)
 }
 
 func passes(x []float64) []bool {

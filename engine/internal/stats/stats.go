@@ -28,6 +28,25 @@ func Stdev(x []float64) (sd float64, ok bool) {
 	return stat.StdDev(x, nil), true
 }
 
+// PopulationStdev returns the standard deviation of x taken as all there is (n
+// below); not ok for an empty x.
+func PopulationStdev(x []float64) (sd float64, ok bool) {
+	if len(x) == 0 {
+		return 0, false
+	}
+	return stat.PopStdDev(x, nil), true
+}
+
+// StdErr returns the standard error of the mean of x, whose values must be
+// independent of each other; not ok for fewer than two.
+func StdErr(x []float64) (se float64, ok bool) {
+	sd, ok := Stdev(x)
+	if !ok {
+		return 0, false
+	}
+	return sd / math.Sqrt(float64(len(x))), true
+}
+
 // Range returns the smallest and largest of x; not ok for an empty x.
 func Range(x []float64) (lo, hi float64, ok bool) {
 	if len(x) == 0 {
@@ -48,21 +67,27 @@ func TInterval(x []float64, level float64) (lo, hi float64, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	n := float64(len(x))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.5 + level/2)
-	mean, half := stat.Mean(x, nil), t*sd/math.Sqrt(n)
+	t, _ := StudentT(level, float64(len(x)-1))
+	mean, half := stat.Mean(x, nil), t*sd/math.Sqrt(float64(len(x)))
 	return mean - half, mean + half, true
 }
 
-// Wilson returns the score interval of a rate of k in n at the given level
-// (Wilson, 1927, without continuity correction); not ok for n = 0.
-func Wilson(k, n int, level float64) (lo, hi float64, ok bool) {
-	if n <= 0 || k < 0 || k > n {
+// StudentT returns the factor of a two-sided t interval at the given level with df
+// degrees of freedom; not ok for none.
+func StudentT(level, df float64) (t float64, ok bool) {
+	if !(df > 0) {
+		return 0, false
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(0.5 + level/2), true
+}
+
+// ZInterval is [TInterval] with the normal distribution in place of Student's t: it
+// is too narrow for few values, and is here to be compared with.
+func ZInterval(x []float64, level float64) (lo, hi float64, ok bool) {
+	se, ok := StdErr(x)
+	if !ok {
 		return 0, 0, false
 	}
-	z := distuv.UnitNormal.Quantile(0.5 + level/2)
-	p, nf := float64(k)/float64(n), float64(n)
-	centre := (p + z*z/(2*nf)) / (1 + z*z/nf)
-	half := z / (1 + z*z/nf) * math.Sqrt(p*(1-p)/nf+z*z/(4*nf*nf))
-	return math.Max(0, centre-half), math.Min(1, centre+half), true
+	mean, half := stat.Mean(x, nil), distuv.UnitNormal.Quantile(0.5+level/2)*se
+	return mean - half, mean + half, true
 }

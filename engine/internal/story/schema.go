@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,7 +108,10 @@ func (a *schemaAttr) convert(v cty.Value) (cty.Value, error) {
 	if err != nil {
 		return cty.NilVal, err
 	}
-	return out, a.enum(out)
+	if err := a.enum(out); err != nil {
+		return out, err
+	}
+	return out, a.format(out)
 }
 
 // surplus finds attributes of objects that the type does not have: converting
@@ -161,6 +165,45 @@ func (a *schemaAttr) enum(v cty.Value) error {
 	}
 	return nil
 }
+
+// format checks texts, also those within a list, against the language that they
+// are said to be written in.
+func (a *schemaAttr) format(v cty.Value) error {
+	check := formats[a.Format]
+	if check == nil || !v.IsKnown() || v.IsNull() {
+		return nil
+	}
+	switch {
+	case v.Type() == cty.String:
+		return check(v.AsString())
+	case isSequence(v.Type()):
+		for it := v.ElementIterator(); it.Next(); {
+			if _, e := it.Element(); a.format(e) != nil {
+				return a.format(e)
+			}
+		}
+	}
+	return nil
+}
+
+// formats say what is wrong with a text of a format.
+var formats = map[string]func(string) error{
+	eval.FormatRegex: func(s string) error {
+		if _, err := regexp.Compile(s); err != nil {
+			return fmt.Errorf("%q is no regular expression: %s", s, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+		return nil
+	},
+	eval.FormatPointer: func(s string) error {
+		if !pointer.MatchString(s) {
+			return fmt.Errorf("%q is no JSON Pointer: it is empty or begins with /, and holds ~ as ~0 and / as ~1", s)
+		}
+		return nil
+	},
+}
+
+// pointer is the grammar of RFC 6901.
+var pointer = regexp.MustCompile(`^(/([^~/]|~[01])*)*$`)
 
 func quoted(list []string) string {
 	var b strings.Builder

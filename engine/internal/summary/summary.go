@@ -1,92 +1,45 @@
 // Package summary folds trial records into the summary of a run: each story x
 // variant x host apart, each score apart, errored and skipped counted apart and
 // never as zeros. It keeps no record, so that its memory grows with the number
-// of arms and values, not with the size of what trials leave.
+// of arms and values, not with the size of what trials leave. What it says does not
+// depend on the order in which trials end.
 package summary
 
 import (
-	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/evalengine/evalengine/engine/eval"
-	"github.com/evalengine/evalengine/engine/internal/stats"
 )
 
 // level of the intervals in a summary.
 const level = 0.95
 
-// maxTrials bounds how many trials a finding's count names.
-const maxTrials = 20
-
 // Fold takes in records one by one. The zero Fold is empty. It is not safe for
 // concurrent use.
 type Fold struct {
+	// K is the k of pass@k and pass^k; 0 stands for what the run says.
+	K int
+
 	arms     map[eval.Trial]*arm
 	order    []eval.Trial
-	findings map[findingKey]*eval.FindingCount
-	found    []findingKey
+	findings map[findingKey]*found
 	tally    eval.Tally
-	usage    eval.Usage
+	spent    spending
 	rescored int
 }
 
-type findingKey struct{ kind, tool, action, gist string }
-
 type arm struct {
-	tally  eval.Tally
-	usage  eval.Usage
-	gates  series
-	scores series
-	effort series
-}
-
-// series are named quantities in the order of first use.
-type series struct {
-	byName map[string]*eval.Stat
-	list   []*eval.Stat
-	// errors are the standard errors that values have of their own.
-	errors map[*eval.Stat][]float64
-}
-
-// own keeps the standard error that a value has of its own.
-func (s *series) own(st *eval.Stat, e *float64) {
-	if e == nil {
-		return
-	}
-	if s.errors == nil {
-		s.errors = map[*eval.Stat][]float64{}
-	}
-	s.errors[st] = append(s.errors[st], *e)
-}
-
-// average is the root of the mean square of a quantity's standard errors; nil
-// unless each of its values has one.
-func (s *series) average(st *eval.Stat) *float64 {
-	list := slices.Sorted(slices.Values(s.errors[st])) // one sum, whatever order trials end in
-	if len(list) == 0 || len(list) != len(st.Values) {
-		return nil
-	}
-	sum := 0.0
-	for _, e := range list {
-		sum += e * e
-	}
-	return new(math.Sqrt(sum / float64(len(list))))
-}
-
-func (s *series) stat(name string, init func(*eval.Stat)) *eval.Stat {
-	if st, ok := s.byName[name]; ok {
-		return st
-	}
-	if s.byName == nil {
-		s.byName = map[string]*eval.Stat{}
-	}
-	st := &eval.Stat{Name: name, Values: []float64{}, Repeats: []int{}}
-	init(st)
-	s.byName[name] = st
-	s.list = append(s.list, st)
-	return st
+	// index is the arm's place among all.
+	index    int
+	tally    eval.Tally
+	spent    spending
+	gates    series
+	scores   series
+	effort   series
+	verdicts []verdict
 }
 
 // Expect makes room for a trial of the plan, so that arms come in the plan's
@@ -101,7 +54,7 @@ func (f *Fold) arm(t eval.Trial) *arm {
 	if f.arms == nil {
 		f.arms = map[eval.Trial]*arm{}
 	}
-	a := &arm{}
+	a := &arm{index: len(f.order)}
 	f.arms[key] = a
 	f.order = append(f.order, key)
 	return a
@@ -113,21 +66,20 @@ func (f *Fold) Add(r *eval.Record) {
 	count(&f.tally, r)
 	count(&a.tally, r)
 	for _, at := range r.Attempts {
-		addUsage(&f.usage, at.Usage)
-		addUsage(&a.usage, at.Usage)
+		f.spent.add(at.Usage)
+		a.spent.add(at.Usage)
 	}
-	f.addFindings(r)
+	f.addFindings(a.index, r)
 	if r.Rescored != nil {
 		f.rescored++
 	}
 	if r.Status != eval.StatusPassed && r.Status != eval.StatusFailed {
 		// An errored trial is no evidence: its scores, if any, enter nothing, but
-		// are counted where they are known.
-		for _, s := range r.Scores {
-			a.score(s).Errored++
-		}
+		// are known.
+		a.know(r)
 		return
 	}
+	a.verdicts = append(a.verdicts, verdict{r.Repeat, r.Status == eval.StatusPassed})
 	a.add(r)
 }
 
@@ -151,135 +103,100 @@ func count(t *eval.Tally, r *eval.Record) {
 	}
 }
 
-func (a *arm) score(s eval.Score) *eval.Stat {
-	return a.scores.stat(s.Name, func(st *eval.Stat) {
-		st.Role, st.Dimension, st.Unit, st.LowerIsBetter = s.Role, s.Dimension, s.Unit, s.LowerIsBetter
+func copied(t eval.Tally) eval.Tally {
+	t.Causes = maps.Clone(t.Causes)
+	return t
+}
+
+func (a *arm) score(place int, s *eval.Score) *quantity {
+	return a.scores.quantity(s.Name, place, func(st *eval.Stat) {
+		st.Scorer, st.Role, st.Dimension, st.Unit, st.LowerIsBetter = s.Scorer, s.Role, s.Dimension, s.Unit, s.LowerIsBetter
 	})
 }
 
-func (a *arm) add(r *eval.Record) {
-	type gate struct{ held, errored, skipped bool }
-	gates := map[eval.Dimension]*gate{}
-	var order []eval.Dimension
-	for _, s := range r.Scores {
-		st := a.score(s)
-		switch {
-		case s.State == eval.Scored && s.Value != nil:
-			v := *s.Value
-			if s.Role == eval.RoleMeasure && s.Raw != nil {
-				v = *s.Raw
-			}
-			push(st, r.Repeat, v)
-			a.scores.own(st, s.StdErr)
-		case s.State == eval.ScoreSkipped:
-			st.Skipped++
-		default:
-			st.Errored++
+func (a *arm) gate(place int, d eval.Dimension) *quantity {
+	return a.gates.quantity(string(d), place, func(st *eval.Stat) { st.Role, st.Dimension = eval.RoleAssert, d })
+}
+
+// know takes in what a trial would have been measured by.
+func (a *arm) know(r *eval.Record) {
+	var dimensions []eval.Dimension
+	for i := range r.Scores {
+		s := &r.Scores[i]
+		a.score(i, s)
+		if s.Role == eval.RoleAssert && !slices.Contains(dimensions, s.Dimension) {
+			dimensions = append(dimensions, s.Dimension)
 		}
+	}
+	for i, d := range dimensions {
+		a.gate(i, d)
+	}
+}
+
+// gate is the state of a dimension's asserts in one trial.
+type gate struct {
+	d                       eval.Dimension
+	broke, errored, skipped bool
+}
+
+func (a *arm) add(r *eval.Record) {
+	var gates []gate
+	for i := range r.Scores {
+		s := &r.Scores[i]
+		q := a.score(i, s)
+		state := q.add(r.Repeat, s)
 		if s.Role != eval.RoleAssert {
 			continue
 		}
-		g := gates[s.Dimension]
-		if g == nil {
-			g = &gate{held: true}
-			gates[s.Dimension] = g
-			order = append(order, s.Dimension)
+		j := slices.IndexFunc(gates, func(g gate) bool { return g.d == s.Dimension })
+		if j < 0 {
+			j = len(gates)
+			gates = append(gates, gate{d: s.Dimension})
 		}
-		g.errored = g.errored || s.State == eval.ScoreErrored
-		g.skipped = g.skipped || s.State == eval.ScoreSkipped
-		if s.State == eval.Scored && (s.Passed == nil || !*s.Passed) {
-			g.held = false
-		}
+		g := &gates[j]
+		g.errored = g.errored || state == eval.ScoreErrored
+		g.skipped = g.skipped || state == eval.ScoreSkipped
+		g.broke = g.broke || state == eval.Scored && (s.Passed == nil || !*s.Passed)
 	}
-	for _, d := range order {
-		st := a.gates.stat(string(d), func(st *eval.Stat) { st.Role, st.Dimension = eval.RoleAssert, d })
-		switch g := gates[d]; {
-		case !g.held:
-			push(st, r.Repeat, 0)
+	for i, g := range gates {
+		q := a.gate(i, g.d)
+		switch {
+		case g.broke:
+			q.push(r.Repeat, 0)
 		case g.errored:
-			st.Errored++
+			q.stat.Errored++
 		case g.skipped:
-			st.Skipped++
+			q.stat.Skipped++
 		default:
-			push(st, r.Repeat, 1)
+			q.push(r.Repeat, 1)
 		}
 	}
 	a.addEffort(r)
 }
 
 func (a *arm) addEffort(r *eval.Record) {
-	effort := func(name, unit string, v float64) {
-		push(a.effort.stat(name, func(st *eval.Stat) {
+	effort := func(place int, name, unit string, v float64) {
+		q := a.effort.quantity(name, place, func(st *eval.Stat) {
 			st.Dimension, st.Unit, st.LowerIsBetter = eval.DimensionPath, unit, true
-		}), r.Repeat, v)
+		})
+		if !usable(v) {
+			q.stat.Errored++
+			return
+		}
+		q.push(r.Repeat, v)
 	}
-	effort("seconds", "s", r.Timings.Agent)
-	effort("calls", "calls", float64(r.Calls.Total))
-	effort("failed_calls", "calls", float64(r.Calls.Failed))
-	effort("turns", "turns", float64(r.Usage.Turns))
-	effort("tokens", "tokens", float64(r.Usage.InputTokens+r.Usage.OutputTokens))
+	effort(0, "seconds", "s", r.Timings.Agent)
+	effort(1, "calls", "calls", float64(r.Calls.Total))
+	effort(2, "failed_calls", "calls", float64(r.Calls.Failed))
+	effort(3, "turns", "turns", float64(r.Usage.Turns))
+	effort(4, "tokens", "tokens", float64(r.Usage.InputTokens+r.Usage.OutputTokens))
 }
 
-// push keeps values in the order of repeats, whatever order trials end in.
-func push(st *eval.Stat, repeat int, v float64) {
-	i, _ := slices.BinarySearch(st.Repeats, repeat)
-	st.Repeats = slices.Insert(st.Repeats, i, repeat)
-	st.Values = slices.Insert(st.Values, i, v)
-}
+// most bounds what is taken for a number: squares of larger ones have no sum.
+const most = 1e150
 
-func addUsage(sum *eval.Usage, u eval.Usage) {
-	sum.Add(u)
-	if u.CostUSD != nil {
-		total := *u.CostUSD
-		if sum.CostUSD != nil {
-			total += *sum.CostUSD
-		}
-		sum.CostUSD = &total
-	}
-	// Tokens without a price make the sum a lower bound.
-	if u.CostUSD == nil && u.InputTokens+u.OutputTokens > 0 {
-		sum.LowerBound = true
-	}
-}
-
-// addFindings counts findings by fingerprint. One that cites what does not exist is
-// kept and does not count.
-func (f *Fold) addFindings(r *eval.Record) {
-	for _, fd := range r.Findings {
-		c := f.finding(fd)
-		if fd.Unverified {
-			c.Unverified++
-		} else {
-			c.Count++
-			if c.Count == 1 || rank(fd.Severity) < rank(c.Severity) {
-				c.Severity = fd.Severity
-			}
-		}
-		if len(c.Trials) < maxTrials && !slices.Contains(c.Trials, r.ID) {
-			c.Trials = append(c.Trials, r.ID)
-		}
-	}
-}
-
-func (f *Fold) finding(fd eval.Finding) *eval.FindingCount {
-	key := findingKey{fd.Kind, fd.Tool, fd.Action, fd.Fingerprint}
-	if fd.Fingerprint == "" {
-		key.gist = fd.Text
-	}
-	c := f.findings[key]
-	if c == nil {
-		if f.findings == nil {
-			f.findings = map[findingKey]*eval.FindingCount{}
-		}
-		c = &eval.FindingCount{
-			Kind: fd.Kind, Tool: fd.Tool, Action: fd.Action, Severity: fd.Severity,
-			Text: fd.Text, Suggestion: fd.Suggestion, Fingerprint: fd.Fingerprint,
-		}
-		f.findings[key] = c
-		f.found = append(f.found, key)
-	}
-	return c
-}
+// usable reports whether v is a number that can be reckoned with.
+func usable(v float64) bool { return math.Abs(v) <= most }
 
 // Summary returns the fold so far of the run. The run is complete when every
 // planned trial is recorded and none is errored or skipped.
@@ -287,8 +204,8 @@ func (f *Fold) Summary(run *eval.Run, finished time.Time, interrupted bool) *eva
 	s := &eval.Summary{
 		Run: run.ID, Suite: run.Suite, Experiment: run.Experiment,
 		StartedAt: run.StartedAt, FinishedAt: finished,
-		Planned: len(run.Trials), Trials: f.tally, Usage: f.usage, Rescored: f.rescored,
-		Arms: []eval.Arm{}, Completion: eval.RunComplete,
+		Planned: len(run.Trials), Trials: copied(f.tally), Usage: f.spent.usage(), Rescored: f.rescored,
+		Arms: []eval.Arm{}, Completion: eval.RunComplete, Findings: f.counted(),
 	}
 	if f.tally.Passed+f.tally.Failed < len(run.Trials) {
 		s.Completion = eval.RunIncomplete
@@ -296,70 +213,20 @@ func (f *Fold) Summary(run *eval.Run, finished time.Time, interrupted bool) *eva
 	if interrupted {
 		s.Completion = eval.RunInterrupted
 	}
+	k := f.k(run)
 	for _, key := range f.order {
 		a := f.arms[key]
-		s.Arms = append(s.Arms, eval.Arm{
+		out := eval.Arm{
 			Story: key.Story, Variant: key.Variant, Host: key.Host,
-			Trials: a.tally, Usage: a.usage,
-			Gates: a.gates.finish(true), Scores: a.scores.finish(false), Effort: a.effort.finish(false),
-		})
-	}
-	for _, key := range f.found {
-		s.Findings = append(s.Findings, *f.findings[key])
-	}
-	slices.SortStableFunc(s.Findings, func(a, b eval.FindingCount) int {
-		return cmp.Or(cmp.Compare(min(b.Count, 1), min(a.Count, 1)), cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(b.Count, a.Count))
-	})
-	return s
-}
-
-func rank(s eval.Severity) int {
-	return slices.Index([]eval.Severity{eval.SeverityCritical, eval.SeverityMajor, eval.SeverityMinor, eval.SeverityInfo}, s)
-}
-
-// finish computes what the values give; rates have Wilson intervals, means t
-// intervals.
-func (s *series) finish(rate bool) []eval.Stat {
-	out := make([]eval.Stat, 0, len(s.list))
-	for _, st := range s.list {
-		done := finish(*st, rate || st.Role == eval.RoleAssert && binary(st.Values))
-		done.StdErr = s.average(st)
-		out = append(out, done)
-	}
-	return out
-}
-
-func finish(st eval.Stat, rate bool) eval.Stat {
-	st.Values, st.Repeats = slices.Clone(st.Values), slices.Clone(st.Repeats)
-	st.N = len(st.Values)
-	if m, ok := stats.Mean(st.Values); ok {
-		st.Mean = &m
-	}
-	if sd, ok := stats.Stdev(st.Values); ok {
-		st.Stdev = &sd
-	}
-	if lo, hi, ok := stats.Range(st.Values); ok {
-		st.Min, st.Max = &lo, &hi
-	}
-	if lo, hi, ok := interval(st.Values, rate); ok {
-		st.Interval = []float64{lo, hi}
-	}
-	return st
-}
-
-func interval(values []float64, rate bool) (lo, hi float64, ok bool) {
-	if !rate {
-		return stats.TInterval(values, level)
-	}
-	k := 0
-	for _, v := range values {
-		if v == 1 {
-			k++
+			Trials: copied(a.tally), Usage: a.spent.usage(),
+			Gates: a.gates.finish(true, a.tally), Scores: a.scores.finish(false, a.tally), Effort: a.effort.finish(false, eval.Tally{}),
+			Flaky: a.flaky(),
 		}
+		if k > 0 {
+			out.PassAt = []eval.PassK{a.passK(k)}
+		}
+		s.Arms = append(s.Arms, out)
 	}
-	return stats.Wilson(k, len(values), level)
-}
-
-func binary(values []float64) bool {
-	return !slices.ContainsFunc(values, func(v float64) bool { return v != 0 && v != 1 })
+	f.over(s, k)
+	return s
 }

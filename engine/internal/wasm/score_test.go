@@ -297,7 +297,7 @@ func TestCancel(t *testing.T) {
 
 func TestWorkersAreReplaced(t *testing.T) {
 	rt := newRuntime(t, Options{Workers: 1})
-	m := loadPlain(t, rt, seconds(0.3))
+	m := loadPlain(t, rt, seconds(3))
 	pid := func() int { return rt.pure.idle[0].cmd.Process.Pid }
 	scorePlain(t, m, transcript(100))
 	first := pid()

@@ -431,3 +431,30 @@ func TestWithheld(t *testing.T) {
 		}
 	}
 }
+
+// A session that is taken up again begins its file with copies of what came before:
+// they are neither steps nor answers of the model a second time.
+func TestCopiedSession(t *testing.T) {
+	said := func(from, to int) (lines []string) {
+		for n := from; n <= to; n++ {
+			lines = append(lines, say(fmt.Sprintf("line-%d-%d", from, n), fmt.Sprintf("m%d", n), "", text(fmt.Sprintf("part %d", n))))
+		}
+		return lines
+	}
+	p := New(cms)
+	var first, second recorder
+	p.Begin(first.emit)
+	feed(p, []byte(strings.Join(append([]string{initLine}, said(1, 4)...), "\n")+"\n"))
+	r, _ := p.Result(End{Exit: &agentproc.Exit{}})
+	if got := first.short(); got != "say say say say" || r.Usage.Turns != 4 {
+		t.Errorf("first turn: %q, %d responses; want 4 of each", got, r.Usage.Turns)
+	}
+	p.Begin(second.emit)
+	for _, line := range append(said(1, 4), say("copy", "m5", "", text("part 5"))) {
+		p.Recorded([]byte(strings.Replace(line, "line-", "copy-", 1)), "")
+	}
+	r, _ = p.Result(End{Exit: &agentproc.Exit{}})
+	if got := second.short(); got != "say" || r.Usage.Turns != 1 {
+		t.Errorf("second turn: %q, %d responses; want the new one", got, r.Usage.Turns)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,6 +117,7 @@ func Problems(d eval.Description) []string {
 		add(len(a.Default) > 0 && !json.Valid(a.Default), at+" has a default that is not JSON")
 		add(len(a.Default) > 0 && a.Required, at+" is required and has a default")
 		add(len(a.Enum) > 0 && a.Type != "string", at+" has an enum and is no string")
+		add(a.Format != "" && !strings.Contains(a.Type, "string"), at+" has a format and holds no string")
 		add(!inEnum(a), at+" has a default that is not in its enum")
 	}
 	if m := d.Model; m != nil {

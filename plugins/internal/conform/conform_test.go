@@ -24,6 +24,7 @@ func TestProblems(t *testing.T) {
 			{Name: "maxTurns", Default: eval.JSON("x")},
 			{Name: "n", Type: "number", Required: true, Default: eval.JSON("1"), Enum: []string{"2"}},
 			{Name: "n", Type: "number"},
+			{Name: "size", Type: "number", Format: eval.FormatRegex},
 		}},
 		Model: &eval.ModelUse{API: "soap"},
 	}
@@ -39,6 +40,7 @@ func TestProblems(t *testing.T) {
 		`attribute "n" has an enum and is no string`,
 		`attribute "n" has a default that is not in its enum`,
 		`attribute "n" is there twice`,
+		`attribute "size" has a format and holds no string`,
 		`model API "soap" is unknown`,
 	}
 	if got := Problems(bad); !reflect.DeepEqual(got, want) {

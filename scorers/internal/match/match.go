@@ -23,7 +23,7 @@ func Params() []eval.Attribute {
 			Doc: "exact: it equals value. subset: it contains value; objects may have more members, lists more elements between. " +
 				"contains: its text contains value. regex: its text matches value. schema: it satisfies the JSON Schema in value. exists: it is there."},
 		{Name: "value", Type: "any", Doc: "What to compare with; left out it is null."},
-		{Name: "pointer", Type: "string", Default: eval.JSON(`""`),
+		{Name: "pointer", Type: "string", Format: eval.FormatPointer, Default: eval.JSON(`""`),
 			Doc: "A JSON pointer to the part to compare; empty is all of it."},
 	}
 }

@@ -54,7 +54,9 @@ type Run struct {
 	// timeout_ns goes before the stories' own.
 	TimeoutForAll bool `protobuf:"varint,20,opt,name=timeout_for_all,json=timeoutForAll,proto3" json:"timeout_for_all,omitempty"`
 	// How many trials one call starts; absent for all.
-	MaxTrials     int32 `protobuf:"varint,21,opt,name=max_trials,json=maxTrials,proto3" json:"max_trials,omitempty"`
+	MaxTrials int32 `protobuf:"varint,21,opt,name=max_trials,json=maxTrials,proto3" json:"max_trials,omitempty"`
+	// The k of pass@k and pass^k; absent for the repeats of each arm.
+	PassK         int32 `protobuf:"varint,22,opt,name=pass_k,json=passK,proto3" json:"pass_k,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -236,6 +238,13 @@ func (x *Run) GetMaxTrials() int32 {
 	return 0
 }
 
+func (x *Run) GetPassK() int32 {
+	if x != nil {
+		return x.PassK
+	}
+	return 0
+}
+
 type SuiteFile struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
@@ -401,8 +410,9 @@ type TrialRecord struct {
 	Rescored *Rescored `protobuf:"bytes,24,opt,name=rescored,proto3" json:"rescored,omitempty"`
 	// How far the agent was kept from what is not its own: full, files (its /proc
 	// shows other processes) or none; empty without an agent program.
-	Isolation     string     `protobuf:"bytes,25,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	Pages         []*v1.Page `protobuf:"bytes,26,rep,name=pages,proto3" json:"pages,omitempty"`
+	Isolation     string             `protobuf:"bytes,25,opt,name=isolation,proto3" json:"isolation,omitempty"`
+	Pages         []*v1.Page         `protobuf:"bytes,26,rep,name=pages,proto3" json:"pages,omitempty"`
+	Definitions   []*ScoreDefinition `protobuf:"bytes,27,rep,name=definitions,proto3" json:"definitions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -619,6 +629,70 @@ func (x *TrialRecord) GetPages() []*v1.Page {
 	return nil
 }
 
+func (x *TrialRecord) GetDefinitions() []*ScoreDefinition {
+	if x != nil {
+		return x.Definitions
+	}
+	return nil
+}
+
+// What decided a score apart from the trial itself: scores of one name whose
+// definitions differ are not to be compared.
+type ScoreDefinition struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The score, as in trial.json.
+	Score string `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
+	// By part, module, param.NAME, model.NAME, gold, condition and values: the start
+	// of a SHA-256, behind provider/name for a model.
+	MadeFrom      map[string]string `protobuf:"bytes,2,rep,name=made_from,json=madeFrom,proto3" json:"made_from,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScoreDefinition) Reset() {
+	*x = ScoreDefinition{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScoreDefinition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScoreDefinition) ProtoMessage() {}
+
+func (x *ScoreDefinition) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScoreDefinition.ProtoReflect.Descriptor instead.
+func (*ScoreDefinition) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ScoreDefinition) GetScore() string {
+	if x != nil {
+		return x.Score
+	}
+	return ""
+}
+
+func (x *ScoreDefinition) GetMadeFrom() map[string]string {
+	if x != nil {
+		return x.MadeFrom
+	}
+	return nil
+}
+
 type Rescored struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -633,7 +707,7 @@ type Rescored struct {
 
 func (x *Rescored) Reset() {
 	*x = Rescored{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -645,7 +719,7 @@ func (x *Rescored) String() string {
 func (*Rescored) ProtoMessage() {}
 
 func (x *Rescored) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -658,7 +732,7 @@ func (x *Rescored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rescored.ProtoReflect.Descriptor instead.
 func (*Rescored) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Rescored) GetId() string {
@@ -702,7 +776,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +788,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +801,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Verdict) GetId() string {
@@ -777,14 +851,15 @@ type Rescore struct {
 	Scores   []*v1.Score   `protobuf:"bytes,11,rep,name=scores,proto3" json:"scores,omitempty"`
 	Findings []*v1.Finding `protobuf:"bytes,12,rep,name=findings,proto3" json:"findings,omitempty"`
 	// Of the engine and the scorer modules.
-	Versions      map[string]string `protobuf:"bytes,13,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Versions      map[string]string  `protobuf:"bytes,13,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Definitions   []*ScoreDefinition `protobuf:"bytes,14,rep,name=definitions,proto3" json:"definitions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Rescore) Reset() {
 	*x = Rescore{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -796,7 +871,7 @@ func (x *Rescore) String() string {
 func (*Rescore) ProtoMessage() {}
 
 func (x *Rescore) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -809,7 +884,7 @@ func (x *Rescore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rescore.ProtoReflect.Descriptor instead.
 func (*Rescore) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Rescore) GetSchema() int32 {
@@ -903,6 +978,13 @@ func (x *Rescore) GetVersions() map[string]string {
 	return nil
 }
 
+func (x *Rescore) GetDefinitions() []*ScoreDefinition {
+	if x != nil {
+		return x.Definitions
+	}
+	return nil
+}
+
 type Attempt struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	N         int32                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
@@ -921,7 +1003,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1015,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1028,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Attempt) GetN() int32 {
@@ -1005,7 +1087,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +1099,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1112,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Counts) GetTotal() int32 {
@@ -1092,7 +1174,7 @@ type Timings struct {
 
 func (x *Timings) Reset() {
 	*x = Timings{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1186,7 @@ func (x *Timings) String() string {
 func (*Timings) ProtoMessage() {}
 
 func (x *Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1199,7 @@ func (x *Timings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timings.ProtoReflect.Descriptor instead.
 func (*Timings) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Timings) GetStartedAt() *timestamppb.Timestamp {
@@ -1188,7 +1270,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1200,7 +1282,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1213,7 +1295,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Target) GetName() string {
@@ -1275,7 +1357,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1287,7 +1369,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1300,7 +1382,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Step) GetId() string {
@@ -1447,7 +1529,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1459,7 +1541,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1472,7 +1554,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *State) GetBefore() *structpb.Value {
@@ -1505,7 +1587,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1517,7 +1599,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1530,7 +1612,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Tool) GetServer() string {
@@ -1603,14 +1685,18 @@ type Summary struct {
 	Stopped    string `protobuf:"bytes,13,opt,name=stopped,proto3" json:"stopped,omitempty"`
 	StopReason string `protobuf:"bytes,14,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
 	// How many of the trials count with a later verdict than their record's own.
-	Rescored      int32 `protobuf:"varint,15,opt,name=rescored,proto3" json:"rescored,omitempty"`
+	Rescored int32 `protobuf:"varint,15,opt,name=rescored,proto3" json:"rescored,omitempty"`
+	// Of each variant x host over its stories, in the order of arms.
+	Dimensions    []*Overall       `protobuf:"bytes,16,rep,name=dimensions,proto3" json:"dimensions,omitempty"`
+	Variance      []*VarianceSplit `protobuf:"bytes,17,rep,name=variance,proto3" json:"variance,omitempty"`
+	Reliability   []*Reliability   `protobuf:"bytes,18,rep,name=reliability,proto3" json:"reliability,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +1708,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +1721,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Summary) GetSchema() int32 {
@@ -1743,6 +1829,27 @@ func (x *Summary) GetRescored() int32 {
 	return 0
 }
 
+func (x *Summary) GetDimensions() []*Overall {
+	if x != nil {
+		return x.Dimensions
+	}
+	return nil
+}
+
+func (x *Summary) GetVariance() []*VarianceSplit {
+	if x != nil {
+		return x.Variance
+	}
+	return nil
+}
+
+func (x *Summary) GetReliability() []*Reliability {
+	if x != nil {
+		return x.Reliability
+	}
+	return nil
+}
+
 type Tally struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Total         int32                  `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
@@ -1757,7 +1864,7 @@ type Tally struct {
 
 func (x *Tally) Reset() {
 	*x = Tally{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1769,7 +1876,7 @@ func (x *Tally) String() string {
 func (*Tally) ProtoMessage() {}
 
 func (x *Tally) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1782,7 +1889,7 @@ func (x *Tally) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tally.ProtoReflect.Descriptor instead.
 func (*Tally) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Tally) GetTotal() int32 {
@@ -1835,17 +1942,20 @@ type Arm struct {
 	Host    string                 `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
 	Trials  *Tally                 `protobuf:"bytes,4,opt,name=trials,proto3" json:"trials,omitempty"`
 	// For each dimension with asserts, the share of trials in which all held.
-	Gates         []*Stat   `protobuf:"bytes,5,rep,name=gates,proto3" json:"gates,omitempty"`
-	Scores        []*Stat   `protobuf:"bytes,6,rep,name=scores,proto3" json:"scores,omitempty"`
-	Effort        []*Stat   `protobuf:"bytes,7,rep,name=effort,proto3" json:"effort,omitempty"`
-	Usage         *v1.Usage `protobuf:"bytes,8,opt,name=usage,proto3" json:"usage,omitempty"`
+	Gates  []*Stat   `protobuf:"bytes,5,rep,name=gates,proto3" json:"gates,omitempty"`
+	Scores []*Stat   `protobuf:"bytes,6,rep,name=scores,proto3" json:"scores,omitempty"`
+	Effort []*Stat   `protobuf:"bytes,7,rep,name=effort,proto3" json:"effort,omitempty"`
+	Usage  *v1.Usage `protobuf:"bytes,8,opt,name=usage,proto3" json:"usage,omitempty"`
+	PassAt []*PassK  `protobuf:"bytes,9,rep,name=pass_at,json=passAt,proto3" json:"pass_at,omitempty"`
+	// Absent where no trial has a verdict.
+	Flaky         *Flaky `protobuf:"bytes,10,opt,name=flaky,proto3" json:"flaky,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Arm) Reset() {
 	*x = Arm{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1857,7 +1967,7 @@ func (x *Arm) String() string {
 func (*Arm) ProtoMessage() {}
 
 func (x *Arm) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1870,7 +1980,7 @@ func (x *Arm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arm.ProtoReflect.Descriptor instead.
 func (*Arm) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Arm) GetStory() string {
@@ -1929,6 +2039,722 @@ func (x *Arm) GetUsage() *v1.Usage {
 	return nil
 }
 
+func (x *Arm) GetPassAt() []*PassK {
+	if x != nil {
+		return x.PassAt
+	}
+	return nil
+}
+
+func (x *Arm) GetFlaky() *Flaky {
+	if x != nil {
+		return x.Flaky
+	}
+	return nil
+}
+
+// The chance that of k trials at least one passes, and that all pass; both absent
+// for n < k.
+type PassK struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	K     int32                  `protobuf:"varint,1,opt,name=k,proto3" json:"k,omitempty"`
+	// How many trials passed or failed.
+	N             int32    `protobuf:"varint,2,opt,name=n,proto3" json:"n,omitempty"`
+	Passed        int32    `protobuf:"varint,3,opt,name=passed,proto3" json:"passed,omitempty"`
+	PassAt        *float64 `protobuf:"fixed64,4,opt,name=pass_at,json=passAt,proto3,oneof" json:"pass_at,omitempty"`
+	PassHat       *float64 `protobuf:"fixed64,5,opt,name=pass_hat,json=passHat,proto3,oneof" json:"pass_hat,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PassK) Reset() {
+	*x = PassK{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PassK) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PassK) ProtoMessage() {}
+
+func (x *PassK) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PassK.ProtoReflect.Descriptor instead.
+func (*PassK) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *PassK) GetK() int32 {
+	if x != nil {
+		return x.K
+	}
+	return 0
+}
+
+func (x *PassK) GetN() int32 {
+	if x != nil {
+		return x.N
+	}
+	return 0
+}
+
+func (x *PassK) GetPassed() int32 {
+	if x != nil {
+		return x.Passed
+	}
+	return 0
+}
+
+func (x *PassK) GetPassAt() float64 {
+	if x != nil && x.PassAt != nil {
+		return *x.PassAt
+	}
+	return 0
+}
+
+func (x *PassK) GetPassHat() float64 {
+	if x != nil && x.PassHat != nil {
+		return *x.PassHat
+	}
+	return 0
+}
+
+// How often the verdicts of an arm's trials change, in the order of repeats.
+type Flaky struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	N       int32                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
+	Passed  int32                  `protobuf:"varint,2,opt,name=passed,proto3" json:"passed,omitempty"`
+	Changes int32                  `protobuf:"varint,3,opt,name=changes,proto3" json:"changes,omitempty"`
+	// Changes in n-1; absent for n < 2.
+	FlipRate *float64 `protobuf:"fixed64,4,opt,name=flip_rate,json=flipRate,proto3,oneof" json:"flip_rate,omitempty"`
+	// There was a pass and a failure.
+	Flaky         bool   `protobuf:"varint,5,opt,name=flaky,proto3" json:"flaky,omitempty"`
+	Evidence      string `protobuf:"bytes,6,opt,name=evidence,proto3" json:"evidence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Flaky) Reset() {
+	*x = Flaky{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Flaky) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Flaky) ProtoMessage() {}
+
+func (x *Flaky) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Flaky.ProtoReflect.Descriptor instead.
+func (*Flaky) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Flaky) GetN() int32 {
+	if x != nil {
+		return x.N
+	}
+	return 0
+}
+
+func (x *Flaky) GetPassed() int32 {
+	if x != nil {
+		return x.Passed
+	}
+	return 0
+}
+
+func (x *Flaky) GetChanges() int32 {
+	if x != nil {
+		return x.Changes
+	}
+	return 0
+}
+
+func (x *Flaky) GetFlipRate() float64 {
+	if x != nil && x.FlipRate != nil {
+		return *x.FlipRate
+	}
+	return 0
+}
+
+func (x *Flaky) GetFlaky() bool {
+	if x != nil {
+		return x.Flaky
+	}
+	return false
+}
+
+func (x *Flaky) GetEvidence() string {
+	if x != nil {
+		return x.Evidence
+	}
+	return ""
+}
+
+// One quantity of one variant x host over its stories, each of which weighs the
+// same.
+type Overall struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Variant       string                 `protobuf:"bytes,1,opt,name=variant,proto3" json:"variant,omitempty"`
+	Host          string                 `protobuf:"bytes,2,opt,name=host,proto3" json:"host,omitempty"`
+	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	Role          string                 `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
+	Dimension     string                 `protobuf:"bytes,5,opt,name=dimension,proto3" json:"dimension,omitempty"`
+	Unit          string                 `protobuf:"bytes,6,opt,name=unit,proto3" json:"unit,omitempty"`
+	LowerIsBetter bool                   `protobuf:"varint,7,opt,name=lower_is_better,json=lowerIsBetter,proto3" json:"lower_is_better,omitempty"`
+	// The quantity is one of an arm's gates, not of its scores.
+	Gate bool `protobuf:"varint,8,opt,name=gate,proto3" json:"gate,omitempty"`
+	// Stories and trials that have a value.
+	Stories int32 `protobuf:"varint,9,opt,name=stories,proto3" json:"stories,omitempty"`
+	N       int32 `protobuf:"varint,10,opt,name=n,proto3" json:"n,omitempty"`
+	Errored int32 `protobuf:"varint,11,opt,name=errored,proto3" json:"errored,omitempty"`
+	Skipped int32 `protobuf:"varint,12,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	// Of the stories' means.
+	Mean *float64 `protobuf:"fixed64,13,opt,name=mean,proto3,oneof" json:"mean,omitempty"`
+	// Absent for fewer than two stories.
+	Stdev *float64 `protobuf:"fixed64,14,opt,name=stdev,proto3,oneof" json:"stdev,omitempty"`
+	Min   *float64 `protobuf:"fixed64,15,opt,name=min,proto3,oneof" json:"min,omitempty"`
+	Max   *float64 `protobuf:"fixed64,16,opt,name=max,proto3,oneof" json:"max,omitempty"`
+	// Of the mean, clustered by story; absent for fewer than two stories.
+	StdErr *float64 `protobuf:"fixed64,17,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
+	// 95 %.
+	Interval []float64 `protobuf:"fixed64,18,rep,packed,name=interval,proto3" json:"interval,omitempty"`
+	Scorer   string    `protobuf:"bytes,19,opt,name=scorer,proto3" json:"scorer,omitempty"`
+	// t with stories-1 degrees of freedom, or wilson for a rate that is 0 or 1 in every
+	// story.
+	IntervalMethod string `protobuf:"bytes,20,opt,name=interval_method,json=intervalMethod,proto3" json:"interval_method,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *Overall) Reset() {
+	*x = Overall{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Overall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Overall) ProtoMessage() {}
+
+func (x *Overall) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Overall.ProtoReflect.Descriptor instead.
+func (*Overall) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Overall) GetVariant() string {
+	if x != nil {
+		return x.Variant
+	}
+	return ""
+}
+
+func (x *Overall) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Overall) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Overall) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *Overall) GetDimension() string {
+	if x != nil {
+		return x.Dimension
+	}
+	return ""
+}
+
+func (x *Overall) GetUnit() string {
+	if x != nil {
+		return x.Unit
+	}
+	return ""
+}
+
+func (x *Overall) GetLowerIsBetter() bool {
+	if x != nil {
+		return x.LowerIsBetter
+	}
+	return false
+}
+
+func (x *Overall) GetGate() bool {
+	if x != nil {
+		return x.Gate
+	}
+	return false
+}
+
+func (x *Overall) GetStories() int32 {
+	if x != nil {
+		return x.Stories
+	}
+	return 0
+}
+
+func (x *Overall) GetN() int32 {
+	if x != nil {
+		return x.N
+	}
+	return 0
+}
+
+func (x *Overall) GetErrored() int32 {
+	if x != nil {
+		return x.Errored
+	}
+	return 0
+}
+
+func (x *Overall) GetSkipped() int32 {
+	if x != nil {
+		return x.Skipped
+	}
+	return 0
+}
+
+func (x *Overall) GetMean() float64 {
+	if x != nil && x.Mean != nil {
+		return *x.Mean
+	}
+	return 0
+}
+
+func (x *Overall) GetStdev() float64 {
+	if x != nil && x.Stdev != nil {
+		return *x.Stdev
+	}
+	return 0
+}
+
+func (x *Overall) GetMin() float64 {
+	if x != nil && x.Min != nil {
+		return *x.Min
+	}
+	return 0
+}
+
+func (x *Overall) GetMax() float64 {
+	if x != nil && x.Max != nil {
+		return *x.Max
+	}
+	return 0
+}
+
+func (x *Overall) GetStdErr() float64 {
+	if x != nil && x.StdErr != nil {
+		return *x.StdErr
+	}
+	return 0
+}
+
+func (x *Overall) GetInterval() []float64 {
+	if x != nil {
+		return x.Interval
+	}
+	return nil
+}
+
+func (x *Overall) GetScorer() string {
+	if x != nil {
+		return x.Scorer
+	}
+	return ""
+}
+
+func (x *Overall) GetIntervalMethod() string {
+	if x != nil {
+		return x.IntervalMethod
+	}
+	return ""
+}
+
+// Where the variance of one quantity of one variant x host comes from.
+type VarianceSplit struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Variant   string                 `protobuf:"bytes,1,opt,name=variant,proto3" json:"variant,omitempty"`
+	Host      string                 `protobuf:"bytes,2,opt,name=host,proto3" json:"host,omitempty"`
+	Name      string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	Role      string                 `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
+	Dimension string                 `protobuf:"bytes,5,opt,name=dimension,proto3" json:"dimension,omitempty"`
+	Unit      string                 `protobuf:"bytes,6,opt,name=unit,proto3" json:"unit,omitempty"`
+	Gate      bool                   `protobuf:"varint,7,opt,name=gate,proto3" json:"gate,omitempty"`
+	Stories   int32                  `protobuf:"varint,8,opt,name=stories,proto3" json:"stories,omitempty"`
+	N         int32                  `protobuf:"varint,9,opt,name=n,proto3" json:"n,omitempty"`
+	// Between stories, and between the trials of one story.
+	Story  *float64 `protobuf:"fixed64,10,opt,name=story,proto3,oneof" json:"story,omitempty"`
+	Within *float64 `protobuf:"fixed64,11,opt,name=within,proto3,oneof" json:"within,omitempty"`
+	// The parts of within: trials, and the judge's answers about one trial. Without
+	// samples of a judge repeat holds both.
+	Repeat *float64 `protobuf:"fixed64,12,opt,name=repeat,proto3,oneof" json:"repeat,omitempty"`
+	Judge  *float64 `protobuf:"fixed64,13,opt,name=judge,proto3,oneof" json:"judge,omitempty"`
+	// Of a single answer of the judge, known from so many.
+	JudgeAnswer  *float64 `protobuf:"fixed64,14,opt,name=judge_answer,json=judgeAnswer,proto3,oneof" json:"judge_answer,omitempty"`
+	Samples      int32    `protobuf:"varint,15,opt,name=samples,proto3" json:"samples,omitempty"`
+	Icc          *float64 `protobuf:"fixed64,16,opt,name=icc,proto3,oneof" json:"icc,omitempty"`
+	DesignEffect *float64 `protobuf:"fixed64,17,opt,name=design_effect,json=designEffect,proto3,oneof" json:"design_effect,omitempty"`
+	EffectiveN   *float64 `protobuf:"fixed64,18,opt,name=effective_n,json=effectiveN,proto3,oneof" json:"effective_n,omitempty"`
+	// Of the mean of stories' means: for stories at large, and for these very ones.
+	StdErr      *float64 `protobuf:"fixed64,19,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
+	FixedStdErr *float64 `protobuf:"fixed64,20,opt,name=fixed_std_err,json=fixedStdErr,proto3,oneof" json:"fixed_std_err,omitempty"`
+	// Parts (story, repeat) whose estimate was below 0 and is given as 0.
+	Clamped []string `protobuf:"bytes,21,rep,name=clamped,proto3" json:"clamped,omitempty"`
+	// Why parts are absent.
+	Reasons       []string `protobuf:"bytes,22,rep,name=reasons,proto3" json:"reasons,omitempty"`
+	Scorer        string   `protobuf:"bytes,23,opt,name=scorer,proto3" json:"scorer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VarianceSplit) Reset() {
+	*x = VarianceSplit{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VarianceSplit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VarianceSplit) ProtoMessage() {}
+
+func (x *VarianceSplit) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VarianceSplit.ProtoReflect.Descriptor instead.
+func (*VarianceSplit) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *VarianceSplit) GetVariant() string {
+	if x != nil {
+		return x.Variant
+	}
+	return ""
+}
+
+func (x *VarianceSplit) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *VarianceSplit) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *VarianceSplit) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *VarianceSplit) GetDimension() string {
+	if x != nil {
+		return x.Dimension
+	}
+	return ""
+}
+
+func (x *VarianceSplit) GetUnit() string {
+	if x != nil {
+		return x.Unit
+	}
+	return ""
+}
+
+func (x *VarianceSplit) GetGate() bool {
+	if x != nil {
+		return x.Gate
+	}
+	return false
+}
+
+func (x *VarianceSplit) GetStories() int32 {
+	if x != nil {
+		return x.Stories
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetN() int32 {
+	if x != nil {
+		return x.N
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetStory() float64 {
+	if x != nil && x.Story != nil {
+		return *x.Story
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetWithin() float64 {
+	if x != nil && x.Within != nil {
+		return *x.Within
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetRepeat() float64 {
+	if x != nil && x.Repeat != nil {
+		return *x.Repeat
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetJudge() float64 {
+	if x != nil && x.Judge != nil {
+		return *x.Judge
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetJudgeAnswer() float64 {
+	if x != nil && x.JudgeAnswer != nil {
+		return *x.JudgeAnswer
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetSamples() int32 {
+	if x != nil {
+		return x.Samples
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetIcc() float64 {
+	if x != nil && x.Icc != nil {
+		return *x.Icc
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetDesignEffect() float64 {
+	if x != nil && x.DesignEffect != nil {
+		return *x.DesignEffect
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetEffectiveN() float64 {
+	if x != nil && x.EffectiveN != nil {
+		return *x.EffectiveN
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetStdErr() float64 {
+	if x != nil && x.StdErr != nil {
+		return *x.StdErr
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetFixedStdErr() float64 {
+	if x != nil && x.FixedStdErr != nil {
+		return *x.FixedStdErr
+	}
+	return 0
+}
+
+func (x *VarianceSplit) GetClamped() []string {
+	if x != nil {
+		return x.Clamped
+	}
+	return nil
+}
+
+func (x *VarianceSplit) GetReasons() []string {
+	if x != nil {
+		return x.Reasons
+	}
+	return nil
+}
+
+func (x *VarianceSplit) GetScorer() string {
+	if x != nil {
+		return x.Scorer
+	}
+	return ""
+}
+
+// pass@k and pass^k of one variant x host: means over stories.
+type Reliability struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Variant string                 `protobuf:"bytes,1,opt,name=variant,proto3" json:"variant,omitempty"`
+	Host    string                 `protobuf:"bytes,2,opt,name=host,proto3" json:"host,omitempty"`
+	K       int32                  `protobuf:"varint,3,opt,name=k,proto3" json:"k,omitempty"`
+	// Stories that count, and those with fewer than k trials that have a verdict.
+	Stories       int32    `protobuf:"varint,4,opt,name=stories,proto3" json:"stories,omitempty"`
+	Left          int32    `protobuf:"varint,5,opt,name=left,proto3" json:"left,omitempty"`
+	Flaky         int32    `protobuf:"varint,6,opt,name=flaky,proto3" json:"flaky,omitempty"`
+	PassAt        *float64 `protobuf:"fixed64,7,opt,name=pass_at,json=passAt,proto3,oneof" json:"pass_at,omitempty"`
+	PassHat       *float64 `protobuf:"fixed64,8,opt,name=pass_hat,json=passHat,proto3,oneof" json:"pass_hat,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reliability) Reset() {
+	*x = Reliability{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reliability) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reliability) ProtoMessage() {}
+
+func (x *Reliability) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reliability.ProtoReflect.Descriptor instead.
+func (*Reliability) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *Reliability) GetVariant() string {
+	if x != nil {
+		return x.Variant
+	}
+	return ""
+}
+
+func (x *Reliability) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Reliability) GetK() int32 {
+	if x != nil {
+		return x.K
+	}
+	return 0
+}
+
+func (x *Reliability) GetStories() int32 {
+	if x != nil {
+		return x.Stories
+	}
+	return 0
+}
+
+func (x *Reliability) GetLeft() int32 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *Reliability) GetFlaky() int32 {
+	if x != nil {
+		return x.Flaky
+	}
+	return 0
+}
+
+func (x *Reliability) GetPassAt() float64 {
+	if x != nil && x.PassAt != nil {
+		return *x.PassAt
+	}
+	return 0
+}
+
+func (x *Reliability) GetPassHat() float64 {
+	if x != nil && x.PassHat != nil {
+		return *x.PassHat
+	}
+	return 0
+}
+
 // Errored and skipped ones are counted and enter nothing else.
 type Stat struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1952,14 +2778,17 @@ type Stat struct {
 	Interval []float64 `protobuf:"fixed64,15,rep,packed,name=interval,proto3" json:"interval,omitempty"`
 	// The standard error that one of the values has of its own, on average; absent
 	// where that is not known of each.
-	StdErr        *float64 `protobuf:"fixed64,16,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
+	StdErr *float64 `protobuf:"fixed64,16,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
+	// Of the mean, over the trials; absent for n < 2 and for a rate.
+	MeanStdErr    *float64 `protobuf:"fixed64,17,opt,name=mean_std_err,json=meanStdErr,proto3,oneof" json:"mean_std_err,omitempty"`
+	Scorer        string   `protobuf:"bytes,18,opt,name=scorer,proto3" json:"scorer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Stat) Reset() {
 	*x = Stat{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2800,7 @@ func (x *Stat) String() string {
 func (*Stat) ProtoMessage() {}
 
 func (x *Stat) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2813,7 @@ func (x *Stat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stat.ProtoReflect.Descriptor instead.
 func (*Stat) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{17}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Stat) GetName() string {
@@ -2099,6 +2928,20 @@ func (x *Stat) GetStdErr() float64 {
 	return 0
 }
 
+func (x *Stat) GetMeanStdErr() float64 {
+	if x != nil && x.MeanStdErr != nil {
+		return *x.MeanStdErr
+	}
+	return 0
+}
+
+func (x *Stat) GetScorer() string {
+	if x != nil {
+		return x.Scorer
+	}
+	return ""
+}
+
 type FindingCount struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Kind     string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
@@ -2121,7 +2964,7 @@ type FindingCount struct {
 
 func (x *FindingCount) Reset() {
 	*x = FindingCount{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2133,7 +2976,7 @@ func (x *FindingCount) String() string {
 func (*FindingCount) ProtoMessage() {}
 
 func (x *FindingCount) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2146,7 +2989,7 @@ func (x *FindingCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingCount.ProtoReflect.Descriptor instead.
 func (*FindingCount) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{18}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FindingCount) GetKind() string {
@@ -2246,7 +3089,7 @@ type JudgeCall struct {
 
 func (x *JudgeCall) Reset() {
 	*x = JudgeCall{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2258,7 +3101,7 @@ func (x *JudgeCall) String() string {
 func (*JudgeCall) ProtoMessage() {}
 
 func (x *JudgeCall) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2271,7 +3114,7 @@ func (x *JudgeCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgeCall.ProtoReflect.Descriptor instead.
 func (*JudgeCall) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{19}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *JudgeCall) GetId() string {
@@ -2379,7 +3222,7 @@ type GoldInfo struct {
 
 func (x *GoldInfo) Reset() {
 	*x = GoldInfo{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2391,7 +3234,7 @@ func (x *GoldInfo) String() string {
 func (*GoldInfo) ProtoMessage() {}
 
 func (x *GoldInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2404,7 +3247,7 @@ func (x *GoldInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldInfo.ProtoReflect.Descriptor instead.
 func (*GoldInfo) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{20}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GoldInfo) GetSchema() int32 {
@@ -2483,7 +3326,7 @@ type GoldGrades struct {
 
 func (x *GoldGrades) Reset() {
 	*x = GoldGrades{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2495,7 +3338,7 @@ func (x *GoldGrades) String() string {
 func (*GoldGrades) ProtoMessage() {}
 
 func (x *GoldGrades) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2508,7 +3351,7 @@ func (x *GoldGrades) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldGrades.ProtoReflect.Descriptor instead.
 func (*GoldGrades) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{21}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GoldGrades) GetSchema() int32 {
@@ -2585,7 +3428,7 @@ type GoldJudge struct {
 
 func (x *GoldJudge) Reset() {
 	*x = GoldJudge{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2597,7 +3440,7 @@ func (x *GoldJudge) String() string {
 func (*GoldJudge) ProtoMessage() {}
 
 func (x *GoldJudge) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2610,7 +3453,7 @@ func (x *GoldJudge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldJudge.ProtoReflect.Descriptor instead.
 func (*GoldJudge) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{22}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GoldJudge) GetScore() string {
@@ -2659,7 +3502,7 @@ var File_evalengine_file_v1_file_proto protoreflect.FileDescriptor
 
 const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\n" +
-	"\x1devalengine/file/v1/file.proto\x12\x12evalengine.file.v1\x1a!evalengine/record/v1/record.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa3\x06\n" +
+	"\x1devalengine/file/v1/file.proto\x12\x12evalengine.file.v1\x1a!evalengine/record/v1/record.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xba\x06\n" +
 	"\x03Run\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -2689,7 +3532,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05paths\x18\x13 \x03(\tR\x05paths\x12&\n" +
 	"\x0ftimeout_for_all\x18\x14 \x01(\bR\rtimeoutForAll\x12\x1d\n" +
 	"\n" +
-	"max_trials\x18\x15 \x01(\x05R\tmaxTrials\x1a7\n" +
+	"max_trials\x18\x15 \x01(\x05R\tmaxTrials\x12\x15\n" +
+	"\x06pass_k\x18\x16 \x01(\x05R\x05passK\x1a7\n" +
 	"\tVarsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"7\n" +
@@ -2701,7 +3545,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x1a\n" +
-	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xdd\b\n" +
+	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xa4\t\n" +
 	"\vTrialRecord\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x0e\n" +
@@ -2729,12 +3573,19 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05files\x18\x17 \x03(\v2*.evalengine.file.v1.TrialRecord.FilesEntryR\x05files\x128\n" +
 	"\brescored\x18\x18 \x01(\v2\x1c.evalengine.file.v1.RescoredR\brescored\x12\x1c\n" +
 	"\tisolation\x18\x19 \x01(\tR\tisolation\x120\n" +
-	"\x05pages\x18\x1a \x03(\v2\x1a.evalengine.record.v1.PageR\x05pages\x1a;\n" +
+	"\x05pages\x18\x1a \x03(\v2\x1a.evalengine.record.v1.PageR\x05pages\x12E\n" +
+	"\vdefinitions\x18\x1b \x03(\v2#.evalengine.file.v1.ScoreDefinitionR\vdefinitions\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a8\n" +
 	"\n" +
 	"FilesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb4\x01\n" +
+	"\x0fScoreDefinition\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\tR\x05score\x12N\n" +
+	"\tmade_from\x18\x02 \x03(\v21.evalengine.file.v1.ScoreDefinition.MadeFromEntryR\bmadeFrom\x1a;\n" +
+	"\rMadeFromEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9c\x01\n" +
 	"\bRescored\x12\x0e\n" +
@@ -2746,7 +3597,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x14\n" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"\xba\x04\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x81\x05\n" +
 	"\aRescore\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x10\n" +
@@ -2761,7 +3612,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	" \x01(\tR\x06reason\x123\n" +
 	"\x06scores\x18\v \x03(\v2\x1b.evalengine.record.v1.ScoreR\x06scores\x129\n" +
 	"\bfindings\x18\f \x03(\v2\x1d.evalengine.record.v1.FindingR\bfindings\x12E\n" +
-	"\bversions\x18\r \x03(\v2).evalengine.file.v1.Rescore.VersionsEntryR\bversions\x1a;\n" +
+	"\bversions\x18\r \x03(\v2).evalengine.file.v1.Rescore.VersionsEntryR\bversions\x12E\n" +
+	"\vdefinitions\x18\x0e \x03(\v2#.evalengine.file.v1.ScoreDefinitionR\vdefinitions\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xec\x01\n" +
@@ -2834,7 +3686,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\finput_schema\x18\x04 \x01(\v2\x16.google.protobuf.ValueR\vinputSchema\x128\n" +
 	"\vannotations\x18\x05 \x01(\v2\x16.google.protobuf.ValueR\vannotations\x12\x1a\n" +
 	"\brequires\x18\x06 \x03(\tR\brequires\x12 \n" +
-	"\vdestructive\x18\a \x01(\bR\vdestructive\"\xc3\x04\n" +
+	"\vdestructive\x18\a \x01(\bR\vdestructive\"\x82\x06\n" +
 	"\aSummary\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x14\n" +
@@ -2858,7 +3710,12 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\astopped\x18\r \x01(\tR\astopped\x12\x1f\n" +
 	"\vstop_reason\x18\x0e \x01(\tR\n" +
 	"stopReason\x12\x1a\n" +
-	"\brescored\x18\x0f \x01(\x05R\brescored\"\xfb\x01\n" +
+	"\brescored\x18\x0f \x01(\x05R\brescored\x12;\n" +
+	"\n" +
+	"dimensions\x18\x10 \x03(\v2\x1b.evalengine.file.v1.OverallR\n" +
+	"dimensions\x12=\n" +
+	"\bvariance\x18\x11 \x03(\v2!.evalengine.file.v1.VarianceSplitR\bvariance\x12A\n" +
+	"\vreliability\x18\x12 \x03(\v2\x1f.evalengine.file.v1.ReliabilityR\vreliability\"\xfb\x01\n" +
 	"\x05Tally\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x16\n" +
 	"\x06passed\x18\x02 \x01(\x05R\x06passed\x12\x16\n" +
@@ -2868,7 +3725,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x06causes\x18\x06 \x03(\v2%.evalengine.file.v1.Tally.CausesEntryR\x06causes\x1a9\n" +
 	"\vCausesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xc3\x02\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xa8\x03\n" +
 	"\x03Arm\x12\x14\n" +
 	"\x05story\x18\x01 \x01(\tR\x05story\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12\x12\n" +
@@ -2877,7 +3734,105 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05gates\x18\x05 \x03(\v2\x18.evalengine.file.v1.StatR\x05gates\x120\n" +
 	"\x06scores\x18\x06 \x03(\v2\x18.evalengine.file.v1.StatR\x06scores\x120\n" +
 	"\x06effort\x18\a \x03(\v2\x18.evalengine.file.v1.StatR\x06effort\x121\n" +
-	"\x05usage\x18\b \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\"\xc7\x03\n" +
+	"\x05usage\x18\b \x01(\v2\x1b.evalengine.record.v1.UsageR\x05usage\x122\n" +
+	"\apass_at\x18\t \x03(\v2\x19.evalengine.file.v1.PassKR\x06passAt\x12/\n" +
+	"\x05flaky\x18\n" +
+	" \x01(\v2\x19.evalengine.file.v1.FlakyR\x05flaky\"\x92\x01\n" +
+	"\x05PassK\x12\f\n" +
+	"\x01k\x18\x01 \x01(\x05R\x01k\x12\f\n" +
+	"\x01n\x18\x02 \x01(\x05R\x01n\x12\x16\n" +
+	"\x06passed\x18\x03 \x01(\x05R\x06passed\x12\x1c\n" +
+	"\apass_at\x18\x04 \x01(\x01H\x00R\x06passAt\x88\x01\x01\x12\x1e\n" +
+	"\bpass_hat\x18\x05 \x01(\x01H\x01R\apassHat\x88\x01\x01B\n" +
+	"\n" +
+	"\b_pass_atB\v\n" +
+	"\t_pass_hat\"\xa9\x01\n" +
+	"\x05Flaky\x12\f\n" +
+	"\x01n\x18\x01 \x01(\x05R\x01n\x12\x16\n" +
+	"\x06passed\x18\x02 \x01(\x05R\x06passed\x12\x18\n" +
+	"\achanges\x18\x03 \x01(\x05R\achanges\x12 \n" +
+	"\tflip_rate\x18\x04 \x01(\x01H\x00R\bflipRate\x88\x01\x01\x12\x14\n" +
+	"\x05flaky\x18\x05 \x01(\bR\x05flaky\x12\x1a\n" +
+	"\bevidence\x18\x06 \x01(\tR\bevidenceB\f\n" +
+	"\n" +
+	"_flip_rate\"\xb5\x04\n" +
+	"\aOverall\x12\x18\n" +
+	"\avariant\x18\x01 \x01(\tR\avariant\x12\x12\n" +
+	"\x04host\x18\x02 \x01(\tR\x04host\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
+	"\x04role\x18\x04 \x01(\tR\x04role\x12\x1c\n" +
+	"\tdimension\x18\x05 \x01(\tR\tdimension\x12\x12\n" +
+	"\x04unit\x18\x06 \x01(\tR\x04unit\x12&\n" +
+	"\x0flower_is_better\x18\a \x01(\bR\rlowerIsBetter\x12\x12\n" +
+	"\x04gate\x18\b \x01(\bR\x04gate\x12\x18\n" +
+	"\astories\x18\t \x01(\x05R\astories\x12\f\n" +
+	"\x01n\x18\n" +
+	" \x01(\x05R\x01n\x12\x18\n" +
+	"\aerrored\x18\v \x01(\x05R\aerrored\x12\x18\n" +
+	"\askipped\x18\f \x01(\x05R\askipped\x12\x17\n" +
+	"\x04mean\x18\r \x01(\x01H\x00R\x04mean\x88\x01\x01\x12\x19\n" +
+	"\x05stdev\x18\x0e \x01(\x01H\x01R\x05stdev\x88\x01\x01\x12\x15\n" +
+	"\x03min\x18\x0f \x01(\x01H\x02R\x03min\x88\x01\x01\x12\x15\n" +
+	"\x03max\x18\x10 \x01(\x01H\x03R\x03max\x88\x01\x01\x12\x1c\n" +
+	"\astd_err\x18\x11 \x01(\x01H\x04R\x06stdErr\x88\x01\x01\x12\x1a\n" +
+	"\binterval\x18\x12 \x03(\x01R\binterval\x12\x16\n" +
+	"\x06scorer\x18\x13 \x01(\tR\x06scorer\x12'\n" +
+	"\x0finterval_method\x18\x14 \x01(\tR\x0eintervalMethodB\a\n" +
+	"\x05_meanB\b\n" +
+	"\x06_stdevB\x06\n" +
+	"\x04_minB\x06\n" +
+	"\x04_maxB\n" +
+	"\n" +
+	"\b_std_err\"\x82\x06\n" +
+	"\rVarianceSplit\x12\x18\n" +
+	"\avariant\x18\x01 \x01(\tR\avariant\x12\x12\n" +
+	"\x04host\x18\x02 \x01(\tR\x04host\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
+	"\x04role\x18\x04 \x01(\tR\x04role\x12\x1c\n" +
+	"\tdimension\x18\x05 \x01(\tR\tdimension\x12\x12\n" +
+	"\x04unit\x18\x06 \x01(\tR\x04unit\x12\x12\n" +
+	"\x04gate\x18\a \x01(\bR\x04gate\x12\x18\n" +
+	"\astories\x18\b \x01(\x05R\astories\x12\f\n" +
+	"\x01n\x18\t \x01(\x05R\x01n\x12\x19\n" +
+	"\x05story\x18\n" +
+	" \x01(\x01H\x00R\x05story\x88\x01\x01\x12\x1b\n" +
+	"\x06within\x18\v \x01(\x01H\x01R\x06within\x88\x01\x01\x12\x1b\n" +
+	"\x06repeat\x18\f \x01(\x01H\x02R\x06repeat\x88\x01\x01\x12\x19\n" +
+	"\x05judge\x18\r \x01(\x01H\x03R\x05judge\x88\x01\x01\x12&\n" +
+	"\fjudge_answer\x18\x0e \x01(\x01H\x04R\vjudgeAnswer\x88\x01\x01\x12\x18\n" +
+	"\asamples\x18\x0f \x01(\x05R\asamples\x12\x15\n" +
+	"\x03icc\x18\x10 \x01(\x01H\x05R\x03icc\x88\x01\x01\x12(\n" +
+	"\rdesign_effect\x18\x11 \x01(\x01H\x06R\fdesignEffect\x88\x01\x01\x12$\n" +
+	"\veffective_n\x18\x12 \x01(\x01H\aR\n" +
+	"effectiveN\x88\x01\x01\x12\x1c\n" +
+	"\astd_err\x18\x13 \x01(\x01H\bR\x06stdErr\x88\x01\x01\x12'\n" +
+	"\rfixed_std_err\x18\x14 \x01(\x01H\tR\vfixedStdErr\x88\x01\x01\x12\x18\n" +
+	"\aclamped\x18\x15 \x03(\tR\aclamped\x12\x18\n" +
+	"\areasons\x18\x16 \x03(\tR\areasons\x12\x16\n" +
+	"\x06scorer\x18\x17 \x01(\tR\x06scorerB\b\n" +
+	"\x06_storyB\t\n" +
+	"\a_withinB\t\n" +
+	"\a_repeatB\b\n" +
+	"\x06_judgeB\x0f\n" +
+	"\r_judge_answerB\x06\n" +
+	"\x04_iccB\x10\n" +
+	"\x0e_design_effectB\x0e\n" +
+	"\f_effective_nB\n" +
+	"\n" +
+	"\b_std_errB\x10\n" +
+	"\x0e_fixed_std_err\"\xe4\x01\n" +
+	"\vReliability\x12\x18\n" +
+	"\avariant\x18\x01 \x01(\tR\avariant\x12\x12\n" +
+	"\x04host\x18\x02 \x01(\tR\x04host\x12\f\n" +
+	"\x01k\x18\x03 \x01(\x05R\x01k\x12\x18\n" +
+	"\astories\x18\x04 \x01(\x05R\astories\x12\x12\n" +
+	"\x04left\x18\x05 \x01(\x05R\x04left\x12\x14\n" +
+	"\x05flaky\x18\x06 \x01(\x05R\x05flaky\x12\x1c\n" +
+	"\apass_at\x18\a \x01(\x01H\x00R\x06passAt\x88\x01\x01\x12\x1e\n" +
+	"\bpass_hat\x18\b \x01(\x01H\x01R\apassHat\x88\x01\x01B\n" +
+	"\n" +
+	"\b_pass_atB\v\n" +
+	"\t_pass_hat\"\x97\x04\n" +
 	"\x04Stat\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x1c\n" +
@@ -2895,13 +3850,17 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\aerrored\x18\r \x01(\x05R\aerrored\x12\x18\n" +
 	"\askipped\x18\x0e \x01(\x05R\askipped\x12\x1a\n" +
 	"\binterval\x18\x0f \x03(\x01R\binterval\x12\x1c\n" +
-	"\astd_err\x18\x10 \x01(\x01H\x04R\x06stdErr\x88\x01\x01B\a\n" +
+	"\astd_err\x18\x10 \x01(\x01H\x04R\x06stdErr\x88\x01\x01\x12%\n" +
+	"\fmean_std_err\x18\x11 \x01(\x01H\x05R\n" +
+	"meanStdErr\x88\x01\x01\x12\x16\n" +
+	"\x06scorer\x18\x12 \x01(\tR\x06scorerB\a\n" +
 	"\x05_meanB\b\n" +
 	"\x06_stdevB\x06\n" +
 	"\x04_minB\x06\n" +
 	"\x04_maxB\n" +
 	"\n" +
-	"\b_std_err\"\x8e\x02\n" +
+	"\b_std_errB\x0f\n" +
+	"\r_mean_std_err\"\x8e\x02\n" +
 	"\fFindingCount\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1a\n" +
@@ -2981,114 +3940,129 @@ func file_evalengine_file_v1_file_proto_rawDescGZIP() []byte {
 	return file_evalengine_file_v1_file_proto_rawDescData
 }
 
-var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Run)(nil),                   // 0: evalengine.file.v1.Run
 	(*SuiteFile)(nil),             // 1: evalengine.file.v1.SuiteFile
 	(*Component)(nil),             // 2: evalengine.file.v1.Component
 	(*TrialRecord)(nil),           // 3: evalengine.file.v1.TrialRecord
-	(*Rescored)(nil),              // 4: evalengine.file.v1.Rescored
-	(*Verdict)(nil),               // 5: evalengine.file.v1.Verdict
-	(*Rescore)(nil),               // 6: evalengine.file.v1.Rescore
-	(*Attempt)(nil),               // 7: evalengine.file.v1.Attempt
-	(*Counts)(nil),                // 8: evalengine.file.v1.Counts
-	(*Timings)(nil),               // 9: evalengine.file.v1.Timings
-	(*Target)(nil),                // 10: evalengine.file.v1.Target
-	(*Step)(nil),                  // 11: evalengine.file.v1.Step
-	(*State)(nil),                 // 12: evalengine.file.v1.State
-	(*Tool)(nil),                  // 13: evalengine.file.v1.Tool
-	(*Summary)(nil),               // 14: evalengine.file.v1.Summary
-	(*Tally)(nil),                 // 15: evalengine.file.v1.Tally
-	(*Arm)(nil),                   // 16: evalengine.file.v1.Arm
-	(*Stat)(nil),                  // 17: evalengine.file.v1.Stat
-	(*FindingCount)(nil),          // 18: evalengine.file.v1.FindingCount
-	(*JudgeCall)(nil),             // 19: evalengine.file.v1.JudgeCall
-	(*GoldInfo)(nil),              // 20: evalengine.file.v1.GoldInfo
-	(*GoldGrades)(nil),            // 21: evalengine.file.v1.GoldGrades
-	(*GoldJudge)(nil),             // 22: evalengine.file.v1.GoldJudge
-	nil,                           // 23: evalengine.file.v1.Run.VarsEntry
-	nil,                           // 24: evalengine.file.v1.TrialRecord.VersionsEntry
-	nil,                           // 25: evalengine.file.v1.TrialRecord.FilesEntry
-	nil,                           // 26: evalengine.file.v1.Rescore.VersionsEntry
-	nil,                           // 27: evalengine.file.v1.Tally.CausesEntry
-	nil,                           // 28: evalengine.file.v1.GoldInfo.MadeFromEntry
-	nil,                           // 29: evalengine.file.v1.GoldInfo.VersionsEntry
-	nil,                           // 30: evalengine.file.v1.GoldJudge.MadeFromEntry
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
-	(*v1.Trial)(nil),              // 32: evalengine.record.v1.Trial
-	(*v1.Score)(nil),              // 33: evalengine.record.v1.Score
-	(*v1.Finding)(nil),            // 34: evalengine.record.v1.Finding
-	(*v1.Usage)(nil),              // 35: evalengine.record.v1.Usage
-	(*v1.Page)(nil),               // 36: evalengine.record.v1.Page
-	(*v1.Fault)(nil),              // 37: evalengine.record.v1.Fault
-	(*structpb.Value)(nil),        // 38: google.protobuf.Value
+	(*ScoreDefinition)(nil),       // 4: evalengine.file.v1.ScoreDefinition
+	(*Rescored)(nil),              // 5: evalengine.file.v1.Rescored
+	(*Verdict)(nil),               // 6: evalengine.file.v1.Verdict
+	(*Rescore)(nil),               // 7: evalengine.file.v1.Rescore
+	(*Attempt)(nil),               // 8: evalengine.file.v1.Attempt
+	(*Counts)(nil),                // 9: evalengine.file.v1.Counts
+	(*Timings)(nil),               // 10: evalengine.file.v1.Timings
+	(*Target)(nil),                // 11: evalengine.file.v1.Target
+	(*Step)(nil),                  // 12: evalengine.file.v1.Step
+	(*State)(nil),                 // 13: evalengine.file.v1.State
+	(*Tool)(nil),                  // 14: evalengine.file.v1.Tool
+	(*Summary)(nil),               // 15: evalengine.file.v1.Summary
+	(*Tally)(nil),                 // 16: evalengine.file.v1.Tally
+	(*Arm)(nil),                   // 17: evalengine.file.v1.Arm
+	(*PassK)(nil),                 // 18: evalengine.file.v1.PassK
+	(*Flaky)(nil),                 // 19: evalengine.file.v1.Flaky
+	(*Overall)(nil),               // 20: evalengine.file.v1.Overall
+	(*VarianceSplit)(nil),         // 21: evalengine.file.v1.VarianceSplit
+	(*Reliability)(nil),           // 22: evalengine.file.v1.Reliability
+	(*Stat)(nil),                  // 23: evalengine.file.v1.Stat
+	(*FindingCount)(nil),          // 24: evalengine.file.v1.FindingCount
+	(*JudgeCall)(nil),             // 25: evalengine.file.v1.JudgeCall
+	(*GoldInfo)(nil),              // 26: evalengine.file.v1.GoldInfo
+	(*GoldGrades)(nil),            // 27: evalengine.file.v1.GoldGrades
+	(*GoldJudge)(nil),             // 28: evalengine.file.v1.GoldJudge
+	nil,                           // 29: evalengine.file.v1.Run.VarsEntry
+	nil,                           // 30: evalengine.file.v1.TrialRecord.VersionsEntry
+	nil,                           // 31: evalengine.file.v1.TrialRecord.FilesEntry
+	nil,                           // 32: evalengine.file.v1.ScoreDefinition.MadeFromEntry
+	nil,                           // 33: evalengine.file.v1.Rescore.VersionsEntry
+	nil,                           // 34: evalengine.file.v1.Tally.CausesEntry
+	nil,                           // 35: evalengine.file.v1.GoldInfo.MadeFromEntry
+	nil,                           // 36: evalengine.file.v1.GoldInfo.VersionsEntry
+	nil,                           // 37: evalengine.file.v1.GoldJudge.MadeFromEntry
+	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
+	(*v1.Trial)(nil),              // 39: evalengine.record.v1.Trial
+	(*v1.Score)(nil),              // 40: evalengine.record.v1.Score
+	(*v1.Finding)(nil),            // 41: evalengine.record.v1.Finding
+	(*v1.Usage)(nil),              // 42: evalengine.record.v1.Usage
+	(*v1.Page)(nil),               // 43: evalengine.record.v1.Page
+	(*v1.Fault)(nil),              // 44: evalengine.record.v1.Fault
+	(*structpb.Value)(nil),        // 45: google.protobuf.Value
 }
 var file_evalengine_file_v1_file_proto_depIdxs = []int32{
-	31, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	38, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: evalengine.file.v1.Run.files:type_name -> evalengine.file.v1.SuiteFile
 	2,  // 2: evalengine.file.v1.Run.plugins:type_name -> evalengine.file.v1.Component
 	2,  // 3: evalengine.file.v1.Run.modules:type_name -> evalengine.file.v1.Component
-	32, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
-	23, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
-	7,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
-	33, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
-	34, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
-	8,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
-	35, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
-	9,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
-	10, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
-	24, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
-	25, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
-	4,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
-	36, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
-	31, // 17: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
-	5,  // 18: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
-	31, // 19: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
-	5,  // 20: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
-	1,  // 21: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
-	33, // 22: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
-	34, // 23: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
-	26, // 24: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
-	31, // 25: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	37, // 26: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
-	35, // 27: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
-	31, // 28: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
-	31, // 29: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
-	38, // 30: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
-	38, // 31: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
-	38, // 32: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
-	38, // 33: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
-	38, // 34: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
-	38, // 35: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
-	38, // 36: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
-	31, // 37: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
-	31, // 38: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
-	15, // 39: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
-	16, // 40: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
-	18, // 41: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
-	35, // 42: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
-	27, // 43: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
-	15, // 44: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
-	17, // 45: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
-	17, // 46: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
-	17, // 47: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
-	35, // 48: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
-	31, // 49: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
-	38, // 50: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
-	38, // 51: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
-	37, // 52: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
-	31, // 53: evalengine.file.v1.GoldInfo.recorded_at:type_name -> google.protobuf.Timestamp
-	28, // 54: evalengine.file.v1.GoldInfo.made_from:type_name -> evalengine.file.v1.GoldInfo.MadeFromEntry
-	29, // 55: evalengine.file.v1.GoldInfo.versions:type_name -> evalengine.file.v1.GoldInfo.VersionsEntry
-	31, // 56: evalengine.file.v1.GoldGrades.graded_at:type_name -> google.protobuf.Timestamp
-	22, // 57: evalengine.file.v1.GoldGrades.judges:type_name -> evalengine.file.v1.GoldJudge
-	35, // 58: evalengine.file.v1.GoldGrades.usage:type_name -> evalengine.record.v1.Usage
-	30, // 59: evalengine.file.v1.GoldJudge.made_from:type_name -> evalengine.file.v1.GoldJudge.MadeFromEntry
-	60, // [60:60] is the sub-list for method output_type
-	60, // [60:60] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	39, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
+	29, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
+	8,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
+	40, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
+	41, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
+	9,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
+	42, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
+	10, // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
+	11, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
+	30, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
+	31, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
+	5,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
+	43, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
+	4,  // 17: evalengine.file.v1.TrialRecord.definitions:type_name -> evalengine.file.v1.ScoreDefinition
+	32, // 18: evalengine.file.v1.ScoreDefinition.made_from:type_name -> evalengine.file.v1.ScoreDefinition.MadeFromEntry
+	38, // 19: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
+	6,  // 20: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
+	38, // 21: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
+	6,  // 22: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
+	1,  // 23: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
+	40, // 24: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
+	41, // 25: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
+	33, // 26: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
+	4,  // 27: evalengine.file.v1.Rescore.definitions:type_name -> evalengine.file.v1.ScoreDefinition
+	38, // 28: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	44, // 29: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
+	42, // 30: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
+	38, // 31: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
+	38, // 32: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
+	45, // 33: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
+	45, // 34: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
+	45, // 35: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
+	45, // 36: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
+	45, // 37: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
+	45, // 38: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
+	45, // 39: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
+	38, // 40: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
+	38, // 41: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
+	16, // 42: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
+	17, // 43: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
+	24, // 44: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
+	42, // 45: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
+	20, // 46: evalengine.file.v1.Summary.dimensions:type_name -> evalengine.file.v1.Overall
+	21, // 47: evalengine.file.v1.Summary.variance:type_name -> evalengine.file.v1.VarianceSplit
+	22, // 48: evalengine.file.v1.Summary.reliability:type_name -> evalengine.file.v1.Reliability
+	34, // 49: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
+	16, // 50: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
+	23, // 51: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
+	23, // 52: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
+	23, // 53: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
+	42, // 54: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
+	18, // 55: evalengine.file.v1.Arm.pass_at:type_name -> evalengine.file.v1.PassK
+	19, // 56: evalengine.file.v1.Arm.flaky:type_name -> evalengine.file.v1.Flaky
+	38, // 57: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
+	45, // 58: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
+	45, // 59: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
+	44, // 60: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
+	38, // 61: evalengine.file.v1.GoldInfo.recorded_at:type_name -> google.protobuf.Timestamp
+	35, // 62: evalengine.file.v1.GoldInfo.made_from:type_name -> evalengine.file.v1.GoldInfo.MadeFromEntry
+	36, // 63: evalengine.file.v1.GoldInfo.versions:type_name -> evalengine.file.v1.GoldInfo.VersionsEntry
+	38, // 64: evalengine.file.v1.GoldGrades.graded_at:type_name -> google.protobuf.Timestamp
+	28, // 65: evalengine.file.v1.GoldGrades.judges:type_name -> evalengine.file.v1.GoldJudge
+	42, // 66: evalengine.file.v1.GoldGrades.usage:type_name -> evalengine.record.v1.Usage
+	37, // 67: evalengine.file.v1.GoldJudge.made_from:type_name -> evalengine.file.v1.GoldJudge.MadeFromEntry
+	68, // [68:68] is the sub-list for method output_type
+	68, // [68:68] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_file_v1_file_proto_init() }
@@ -3096,15 +4070,20 @@ func file_evalengine_file_v1_file_proto_init() {
 	if File_evalengine_file_v1_file_proto != nil {
 		return
 	}
-	file_evalengine_file_v1_file_proto_msgTypes[11].OneofWrappers = []any{}
-	file_evalengine_file_v1_file_proto_msgTypes[17].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[12].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[18].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[19].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[20].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[21].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[22].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_file_v1_file_proto_rawDesc), len(file_evalengine_file_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

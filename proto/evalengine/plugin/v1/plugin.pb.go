@@ -206,10 +206,12 @@ type Attribute struct {
 	Type     string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	Required bool   `protobuf:"varint,3,opt,name=required,proto3" json:"required,omitempty"`
 	// JSON; empty is null.
-	Default       []byte   `protobuf:"bytes,4,opt,name=default,proto3" json:"default,omitempty"`
-	Doc           string   `protobuf:"bytes,5,opt,name=doc,proto3" json:"doc,omitempty"`
-	Enum          []string `protobuf:"bytes,6,rep,name=enum,proto3" json:"enum,omitempty"`
-	Secret        bool     `protobuf:"varint,7,opt,name=secret,proto3" json:"secret,omitempty"`
+	Default []byte   `protobuf:"bytes,4,opt,name=default,proto3" json:"default,omitempty"`
+	Doc     string   `protobuf:"bytes,5,opt,name=doc,proto3" json:"doc,omitempty"`
+	Enum    []string `protobuf:"bytes,6,rep,name=enum,proto3" json:"enum,omitempty"`
+	Secret  bool     `protobuf:"varint,7,opt,name=secret,proto3" json:"secret,omitempty"`
+	// The language of a string: regex (RE2) or pointer (RFC 6901).
+	Format        string `protobuf:"bytes,8,opt,name=format,proto3" json:"format,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -291,6 +293,13 @@ func (x *Attribute) GetSecret() bool {
 		return x.Secret
 	}
 	return false
+}
+
+func (x *Attribute) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
 }
 
 type ModelUse struct {
@@ -439,7 +448,7 @@ const file_evalengine_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x06Schema\x12?\n" +
 	"\n" +
 	"attributes\x18\x01 \x03(\v2\x1f.evalengine.plugin.v1.AttributeR\n" +
-	"attributes\"\xa7\x01\n" +
+	"attributes\"\xbf\x01\n" +
 	"\tAttribute\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x1a\n" +
@@ -447,7 +456,8 @@ const file_evalengine_plugin_v1_plugin_proto_rawDesc = "" +
 	"\adefault\x18\x04 \x01(\fR\adefault\x12\x10\n" +
 	"\x03doc\x18\x05 \x01(\tR\x03doc\x12\x12\n" +
 	"\x04enum\x18\x06 \x03(\tR\x04enum\x12\x16\n" +
-	"\x06secret\x18\a \x01(\bR\x06secret\"_\n" +
+	"\x06secret\x18\a \x01(\bR\x06secret\x12\x16\n" +
+	"\x06format\x18\b \x01(\tR\x06format\"_\n" +
 	"\bModelUse\x12\x10\n" +
 	"\x03api\x18\x01 \x01(\tR\x03api\x12(\n" +
 	"\x10default_base_url\x18\x02 \x01(\tR\x0edefaultBaseUrl\x12\x17\n" +
