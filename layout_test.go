@@ -51,6 +51,7 @@ var layers = []struct {
 var only = map[string][]string{
 	"github.com/hashicorp/hcl/v2":                      {"engine/internal/story"},
 	"github.com/tetratelabs/wazero":                    {"engine/internal/wasm"},
+	"modernc.org/":                                     {"engine/internal/index"},
 	"github.com/chromedp/":                             {"engine/internal/capture"},
 	"github.com/DataDog/datadog-api-client-go":         {"plugins/evalengine-exporter-datadog"},
 	"github.com/anthropics/anthropic-sdk-go":           {"engine/internal/model/anthropic"},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/evalengine/evalengine/engine/diag"
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/delta"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
 	"github.com/evalengine/evalengine/engine/internal/plan"
 	"github.com/evalengine/evalengine/engine/internal/redact"
@@ -49,6 +52,8 @@ type Scoring struct {
 	ID string
 	// Scored are the records with their new verdicts, in the order of the plan.
 	Scored []Rescored
+	// Deltas say what became of each score, and why.
+	Deltas []eval.ScoreDelta
 	// Left are the trials whose verdicts stay as they were, and why.
 	Left []Unscored
 }
@@ -168,8 +173,7 @@ func (sc *scoring) begin(ctx context.Context, s *eval.Suite) error {
 // run scores the trials, as many at once as the options say.
 func (sc *scoring) run(ctx context.Context) error {
 	type result struct {
-		rec      *eval.Record
-		replaced eval.Verdict
+		rec, was *eval.Record
 		err      error
 	}
 	results := make([]result, len(sc.trials))
@@ -179,13 +183,14 @@ func (sc *scoring) run(ctx context.Context) error {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if !sc.kept.Recorded(t.ID()) {
+			if _, err := os.Lstat(sc.kept.TrialDir(t.ID())); errors.Is(err, fs.ErrNotExist) {
 				return
 			}
-			results[i].rec, results[i].replaced, results[i].err = sc.score(ctx, t)
+			results[i].rec, results[i].was, results[i].err = sc.score(ctx, t)
 		})
 	}
 	wg.Wait()
+	deltas := delta.Fold{Sources: sc.source, Reads: sc.reads}
 	for i, res := range results {
 		var f *eval.Fault
 		switch {
@@ -194,22 +199,76 @@ func (sc *scoring) run(ctx context.Context) error {
 		case res.err != nil && ctx.Err() == nil:
 			sc.out.Left = append(sc.out.Left, Unscored{Trial: sc.trials[i].ID(), Why: res.err})
 		case res.rec != nil:
-			sc.out.Scored = append(sc.out.Scored, Rescored{Record: res.rec, Replaced: res.replaced})
+			sc.out.Scored = append(sc.out.Scored, Rescored{Record: res.rec, Replaced: res.was.Verdict()})
+			deltas.Add(delta.Side{Record: res.was, Files: sc.files(res.was)}, delta.Side{Record: res.rec, Files: sc.r.s.Files})
 		}
 	}
+	sc.out.Deltas = deltas.Deltas()
 	return ctx.Err()
 }
 
-func (sc *scoring) score(ctx context.Context, t eval.Trial) (*eval.Record, eval.Verdict, error) {
+// score scores one trial and returns its record as it is now and as it was.
+func (sc *scoring) score(ctx context.Context, t eval.Trial) (now, was *eval.Record, err error) {
 	if ctx.Err() != nil {
-		return nil, eval.Verdict{}, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	}
-	before, err := sc.kept.Record(t.ID())
+	if was, err = sc.kept.Record(t.ID()); err != nil {
+		return nil, nil, err
+	}
+	now, err = sc.runner.Rescore(ctx, t, sc.out.ID)
+	return now, was, err
+}
+
+// files are those of the suite that a record's verdict was made by.
+func (sc *scoring) files(rec *eval.Record) []eval.File {
+	if rec.Rescored == nil {
+		return sc.kept.Info.Files
+	}
+	list, err := ledger.ReadRescores(sc.kept.TrialDir(rec.ID))
 	if err != nil {
-		return nil, eval.Verdict{}, err
+		return nil
 	}
-	rec, err := sc.runner.Rescore(ctx, t, sc.out.ID)
-	return rec, before.Verdict(), err
+	for _, s := range list {
+		if s.ID == rec.Rescored.ID {
+			return s.Files
+		}
+	}
+	return nil
+}
+
+// source is the suite file that a score of a story is written in.
+func (sc *scoring) source(name, score string) string {
+	st := sc.r.s.Story(name)
+	if st == nil {
+		return ""
+	}
+	for _, c := range st.Checks {
+		if "check/"+c.Name == score {
+			return c.Source.File
+		}
+	}
+	for _, u := range st.Uses {
+		if u.Name == score {
+			return u.Source.File
+		}
+	}
+	return ""
+}
+
+// reads reports whether a score is made of others.
+func (sc *scoring) reads(name, score string) bool {
+	st := sc.r.s.Story(name)
+	if st == nil {
+		return false
+	}
+	for _, u := range st.Uses {
+		module, scorer, _ := strings.Cut(u.Scorer, "/")
+		if m := sc.r.modules[module]; u.Name == score && m != nil {
+			spec := m.Manifest().Scorer(scorer)
+			return spec != nil && slices.Contains(spec.Needs, eval.PartScores)
+		}
+	}
+	return false
 }
 
 // summary folds the records anew. When and why the run ended stays.

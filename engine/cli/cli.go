@@ -164,6 +164,11 @@ grades what the agent chose to do.`,
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(
 		a.initCommand(), a.validateCommand(), a.planCommand(), a.runCommand(), a.resumeCommand(), a.scoreCommand(), a.showCommand(), a.goldCommand(), a.calibrateCommand(),
+		a.suggestCommand(),
+		a.compareCommand(),
+		a.aaCommand(),
+		a.findingsCommand(),
+		a.reportCommand(),
 		a.doctorCommand(), a.pluginCommand(), a.versionCommand(), a.workerCommand(), a.shimCommand(),
 	)
 	return cmd

@@ -28,7 +28,7 @@ Exit codes are those of run.`,
 	fl.IntVar(&f.maxTrials, "max-trials", 0, "start no more trials than this (default: as the run was begun with)")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "start no further trial after one has failed")
 	fl.BoolVar(&f.bodies, "bodies", false, "keep the agents' model requests and answers whole in model.jsonl")
-	fl.StringVarP(&f.output, "output", "o", "", "also write the summary to this file; the ending chooses the format (.json, .txt)")
+	fl.StringVarP(&f.output, "output", "o", "", "also write the report to this file; the ending chooses the format: "+endings)
 	return cmd
 }
 
@@ -36,7 +36,7 @@ func (f *runFlags) resume(a *app, cmd *cobra.Command, name string) error {
 	if err := f.check(cmd.Flags().Changed); err != nil {
 		return err
 	}
-	write, err := writerFor(f.output)
+	out, err := newOutput(f.output, "")
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (f *runFlags) resume(a *app, cmd *cobra.Command, name string) error {
 	if res == nil {
 		return nothingRun(err)
 	}
-	if werr := a.showRun(res, w.problems(), write); err == nil {
+	if werr := a.showRun(store, res, res.Summary, w.problems(), out); err == nil {
 		err = werr
 	}
 	if err != nil {

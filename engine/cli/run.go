@@ -103,7 +103,7 @@ Exit codes: 0 every gate held, 1 a trial failed, 2 usage or configuration error,
 	fl.BoolVar(&f.bodies, "bodies", false, "keep the agents' model requests and answers whole in model.jsonl")
 	fl.BoolVar(&f.noPreflight, "no-preflight", false, "do not hold the suite's tool names against the targets before the first trial")
 	fl.IntVar(&f.passK, "pass-k", 0, passKUsage)
-	fl.StringVarP(&f.output, "output", "o", "", "also write the summary to this file; the ending chooses the format (.json, .txt)")
+	fl.StringVarP(&f.output, "output", "o", "", "also write the report to this file; the ending chooses the format: "+endings)
 	return cmd
 }
 
@@ -151,7 +151,7 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd.Flags().Changed); err != nil {
 		return err
 	}
-	write, err := writerFor(f.output)
+	out, err := newOutput(f.output, "")
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (f *runFlags) run(a *app, cmd *cobra.Command, args []string) error {
 	if res == nil {
 		return nothingRun(err)
 	}
-	if werr := a.showRun(res, w.problems(), write); err == nil {
+	if werr := a.showRun(store, res, res.Summary, w.problems(), out); err == nil {
 		err = werr
 	}
 	if err != nil {
@@ -205,21 +205,22 @@ func nothingRun(err error) error {
 	return err
 }
 
-// showRun writes the summary: to stdout, and to a file where one is asked for.
-// The file cannot keep the summary from being shown.
-func (a *app) showRun(res *engine.Result, problems []report.Problem, write outputWriter) error {
+// showRun writes the summary: to stdout, and the report to a file where one is asked
+// for. The file cannot keep the summary from being shown. Machines read what is
+// given for them.
+func (a *app) showRun(store *engine.Store, res *engine.Result, machines any, problems []report.Problem, out *output) error {
 	if a.json {
-		if err := a.writeJSON(res.Summary); err != nil {
+		if err := a.writeJSON(machines); err != nil {
 			return &exitError{code: exitIncomplete, err: err}
 		}
 	} else {
 		report.Terminal(a.out, res.Summary, problems, a.style(a.outFile))
 		fmt.Fprintf(a.out, "records in %s\n", relative(res.Dir))
 	}
-	if write == nil {
+	if out.file == "" {
 		return nil
 	}
-	if err := write(res.Summary, problems); err != nil {
+	if err := out.writeRun(store, res.Summary, problems); err != nil {
 		return &exitError{code: exitIncomplete, err: err}
 	}
 	return nil

@@ -40,7 +40,7 @@ Exit codes are those of run.`,
 	fl.StringArrayVar(&f.varFiles, "var-file", nil, "read variables of SUITE from this file of NAME = VALUE lines (repeatable)")
 	fl.IntVarP(&f.jobs, "jobs", "j", max(2, runtime.NumCPU()), "how many trials are scored at once")
 	fl.BoolVar(&f.replay, "replay", false, "answer judges with what models answered before; no model is asked")
-	fl.StringVarP(&f.output, "output", "o", "", "also write the summary to this file; the ending chooses the format (.json, .txt)")
+	fl.StringVarP(&f.output, "output", "o", "", "also write the report to this file; the ending chooses the format: "+endings)
 	return cmd
 }
 
@@ -55,7 +55,7 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 	if err != nil {
 		return err
 	}
-	write, err := writerFor(f.output)
+	out, err := newOutput(f.output, "")
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 	if sc == nil {
 		return err
 	}
-	if werr := a.showRun(&sc.Result, w.problems(), write); err == nil {
+	if werr := a.showRun(store, &sc.Result, scored(sc), w.problems(), out); err == nil {
 		err = werr
 	}
 	a.showScoring(sc)
@@ -88,6 +88,15 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 		return err
 	}
 	return verdict(sc.Summary)
+}
+
+// scored is the summary with the deltas, for machines.
+func scored(sc *engine.Scoring) any {
+	return struct {
+		*eval.Summary
+		Scoring string            `json:"scoring"`
+		Deltas  []eval.ScoreDelta `json:"deltas"`
+	}{sc.Summary, sc.ID, sc.Deltas}
 }
 
 // showScoring says what became of the verdicts.
@@ -108,6 +117,7 @@ func (a *app) showScoring(sc *engine.Scoring) {
 			showChange(w, r.Record, r.Replaced, st)
 		}
 	}
+	report.Deltas(w, sc.Deltas)
 	for _, l := range sc.Left {
 		fmt.Fprintf(w, "  %s  stays as it was: %s\n", l.Trial, report.Line(l.Why.Error(), 200))
 	}

@@ -20,6 +20,8 @@ type Record struct {
 	Attempts []Attempt `json:"attempts"`
 	Scores   []Score   `json:"scores,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
+	// Definitions say what the scores were made from.
+	Definitions []Definition `json:"definitions,omitempty"`
 	// Prompts are what the agent was told, turn by turn.
 	Prompts []string `json:"prompts,omitempty"`
 	// Answer is the agent's final message.

@@ -22,6 +22,8 @@ type Rescore struct {
 	Reason   string    `json:"reason,omitempty"`
 	Scores   []Score   `json:"scores,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
+	// Definitions say what the scores were made from.
+	Definitions []Definition `json:"definitions,omitempty"`
 	// Versions are of the engine and the scorer modules.
 	Versions map[string]string `json:"versions,omitempty"`
 }

@@ -230,7 +230,10 @@ type Check struct {
 	Name      string
 	Dimension Dimension
 	Condition Condition
-	Source    Source
+	// Written is the condition as the suite has it, in one line; Values are what it
+	// refers to and the suite knows, as one text. Together they decide the check.
+	Written, Values string
+	Source          Source
 }
 
 // Condition decides a check. Eval is safe for concurrent use. Message is the

@@ -205,13 +205,13 @@ func second(id string) string {
 }
 
 func openDir(dir string) (*Run, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "run.json"))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoRun, err)
-	}
 	r := &Run{dir: dir}
-	if err := json.Unmarshal(b, &r.Info); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "run.json"), err)
+	err := readFile(filepath.Join(dir, "run.json"), &r.Info)
+	switch {
+	case errors.Is(err, ErrUnsound):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrNoRun, err)
 	}
 	return r, nil
 }

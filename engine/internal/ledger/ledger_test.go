@@ -225,7 +225,7 @@ func TestRecordsInPlanOrder(t *testing.T) {
 	}
 	_, r := create(t, "20261130T151735Z-000001", trials...)
 	for _, tr := range trials[:2] {
-		if err := r.Draft(tr.ID(), 1).Commit(&eval.Record{ID: tr.ID(), Trial: tr}, Bundle{}, nil); err != nil {
+		if err := r.Draft(tr.ID(), 1).Commit(&eval.Record{ID: tr.ID(), Trial: tr, Status: eval.StatusPassed}, Bundle{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

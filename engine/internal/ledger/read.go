@@ -39,13 +39,13 @@ func ReadRecord(dir string) (*eval.Record, error) {
 // ReadFirst reads trial.json of a trial folder as it was written, whatever
 // verdicts came after.
 func ReadFirst(dir string) (*eval.Record, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "trial.json"))
-	if err != nil {
+	path := filepath.Join(dir, "trial.json")
+	var rec eval.Record
+	if err := readFile(path, &rec); err != nil {
 		return nil, err
 	}
-	var rec eval.Record
-	if err := json.Unmarshal(b, &rec); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "trial.json"), err)
+	if err := soundRecord(path, &rec); err != nil {
+		return nil, err
 	}
 	return &rec, nil
 }

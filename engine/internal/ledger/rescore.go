@@ -55,16 +55,12 @@ func ReadRescores(dir string) ([]eval.Rescore, error) {
 			continue // what a crash left of a write
 		}
 		path := filepath.Join(dir, scoresDir, e.Name())
-		b, err := os.ReadFile(path)
-		if err != nil {
+		var s eval.Rescore
+		if err := readFile(path, &s); err != nil {
 			return nil, err
 		}
-		var s eval.Rescore
-		if err := json.Unmarshal(b, &s); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
 		if s.ID+".json" != e.Name() || s.Status == "" {
-			return nil, fmt.Errorf("%s: it is of rescore %q with status %q", path, s.ID, s.Status)
+			return nil, unsound(path, fmt.Sprintf("it is of rescore %q with status %q", s.ID, s.Status))
 		}
 		out = append(out, s)
 	}
@@ -99,6 +95,6 @@ func rescored(dir string, rec *eval.Record) error {
 	}
 	rec.Rescored = &eval.Rescored{ID: s.ID, ScoredAt: s.ScoredAt, Times: len(list), First: rec.Verdict()}
 	rec.Status, rec.Cause, rec.Reason = s.Status, s.Cause, s.Reason
-	rec.Scores, rec.Findings = s.Scores, s.Findings
+	rec.Scores, rec.Findings, rec.Definitions = s.Scores, s.Findings, s.Definitions
 	return nil
 }

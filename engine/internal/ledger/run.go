@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -66,13 +65,9 @@ func (r *Run) WriteSummary(s *eval.Summary) error {
 // Summary reads summary.json; an error that is os.ErrNotExist means that the run
 // has not ended.
 func (r *Run) Summary() (*eval.Summary, error) {
-	b, err := os.ReadFile(filepath.Join(r.dir, "summary.json"))
-	if err != nil {
-		return nil, err
-	}
 	var s eval.Summary
-	if err := json.Unmarshal(b, &s); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(r.dir, "summary.json"), err)
+	if err := readFile(filepath.Join(r.dir, "summary.json"), &s); err != nil {
+		return nil, err
 	}
 	return &s, nil
 }
@@ -100,8 +95,9 @@ func (r *Run) Recorded(id string) bool {
 }
 
 // Records reads the trial records in the order of the plan, then any that the
-// plan does not have; trials without a record are passed over. A record that
-// cannot be read is yielded as an error and reading goes on.
+// plan does not have; trials that left nothing are passed over. A record that
+// cannot be read, or that is missing from its trial's folder, is yielded as an error
+// and reading goes on.
 func (r *Run) Records() iter.Seq2[*eval.Record, error] {
 	return func(yield func(*eval.Record, error) bool) {
 		planned := map[string]bool{}
@@ -133,9 +129,23 @@ func (r *Run) Records() iter.Seq2[*eval.Record, error] {
 	}
 }
 
-// Record reads one trial's record.
+// Record reads one trial's record. An error that is os.ErrNotExist means that the
+// trial left nothing; a folder without a record is [ErrUnsound].
 func (r *Run) Record(id string) (*eval.Record, error) {
-	return ReadRecord(filepath.Join(r.dir, "trials", id))
+	dir := r.TrialDir(id)
+	rec, err := ReadRecord(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		if _, derr := os.Stat(dir); derr == nil {
+			return nil, unsound(filepath.Join(dir, "trial.json"), "it is missing from its trial's folder")
+		}
+	}
+	if err == nil && rec.ID != id {
+		return nil, unsound(filepath.Join(dir, "trial.json"), fmt.Sprintf("it is the record of %q", rec.ID))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rec, nil
 }
 
 // TrialDir is the folder of a recorded trial.

@@ -62,6 +62,12 @@ func fill(v reflect.Value) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(7)
+	case reflect.Uint64:
+		v.SetUint(7)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
 	case reflect.Float64:
 		v.SetFloat(0.5)
 	}
@@ -73,6 +79,7 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 	prepareRecord(rec)
 	prepareSummary(sum)
 	prepareRescore(again)
+	none := eval.FalseAlarm{Interval: []float64{}}
 	for _, tt := range []struct {
 		schema string
 		value  any
@@ -81,6 +88,11 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 		{"state", &eval.State{}}, {"tool", &eval.Tool{}}, {"summary", sum},
 		{"judge", &eval.JudgeCall{}},
 		{"gold", &eval.GoldInfo{Schema: 1, MadeFrom: map[string]string{}}}, {"grades", &eval.GoldGrades{Schema: 1, Judges: []eval.GoldJudge{}}},
+		{"comparison", &eval.Comparison{Schema: 1, Base: eval.ComparedSide{Runs: []string{}}, Head: eval.ComparedSide{Runs: []string{}}, Dimensions: []eval.Compared{}}},
+		{"noise", &eval.Noise{Schema: 1, FalseRegressed: none, FalseImproved: none, AnyDrop: none, Floors: []eval.NoiseFloor{}}},
+		{"findings", &eval.FindingHistory{Schema: 1, Groups: []eval.FindingGroup{}}},
+		{"finding-delta", &eval.FindingDelta{Schema: 1, New: []eval.FindingGroup{}, CameBack: []eval.FindingGroup{}, Gone: []eval.FindingGroup{}, Known: []eval.FindingGroup{}, Acknowledged: []eval.FindingGroup{}, NotLookedAt: []eval.FindingGroup{}}},
+		{"triage", &eval.Triage{Schema: 1}},
 	} {
 		empty, err := json.Marshal(tt.value)
 		if err != nil {
@@ -116,7 +128,7 @@ func TestOneSchemaForEachFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 10 {
-		t.Errorf("%d schemas; want 10, each with a row in TestFilesFitTheirSchemas", len(entries))
+	if len(entries) != 15 {
+		t.Errorf("%d schemas; want 15, each with a row in TestFilesFitTheirSchemas", len(entries))
 	}
 }

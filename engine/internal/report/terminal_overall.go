@@ -74,7 +74,7 @@ func (p *printer) dimensions(list []eval.Overall) {
 		if side == "" {
 			p.heading("over stories, each weighing the same")
 		}
-		side = p.side(side, o.Variant, o.Host)
+		side = p.begin(side, o.Variant, o.Host)
 		text := fmt.Sprintf("mean=%s", number(*o.Mean))
 		if o.StdErr != nil {
 			text += " ±" + number(*o.StdErr)
@@ -103,7 +103,7 @@ func (p *printer) variance(list []eval.VarianceSplit) {
 		if side == "" {
 			p.heading("variance")
 		}
-		side = p.side(side, v.Variant, v.Host)
+		side = p.begin(side, v.Variant, v.Host)
 		parts := []string{p.part(v, "story", v.Story), p.part(v, "repeat", v.Repeat)}
 		if v.Role == eval.RoleJudge || v.Judge != nil {
 			parts = append(parts, p.part(v, "judge", v.Judge))
@@ -141,8 +141,8 @@ func (p *printer) part(v eval.VarianceSplit, name string, part *float64) string 
 	return text
 }
 
-// side writes a variant x host where it begins.
-func (p *printer) side(last, variant, host string) string {
+// begin writes a variant x host where it begins.
+func (p *printer) begin(last, variant, host string) string {
 	now := arm(variant, host)
 	if now != last {
 		p.line("  %s", now)

@@ -113,6 +113,7 @@ func (l *loader) decodeCheck(b *hclsyntax.Block, st *storyBlock, s *scope) (eval
 	l.checkCondition(a, facts)
 	c.fallback = "the condition does not hold: " + l.excerpt(a.Expr.Range())
 	c.roots = factsOf(a.Expr.Variables()...)
+	out.Written, out.Values = l.written(a.Expr.Range()), knownValues(a.Expr, s)
 	if m := attrs["error_message"]; m != nil {
 		l.lateText(m, facts)
 		c.message, c.messageRoots = m.Expr, factsOf(m.Expr.Variables()...)
@@ -161,9 +162,14 @@ func (l *loader) checkCondition(a *hclsyntax.Attribute, facts *scope) {
 
 // excerpt is a piece of the suite on one line.
 func (l *loader) excerpt(rng hcl.Range) string {
-	text := strings.Join(strings.Fields(string(rng.SliceBytes(l.source(rng.Filename)))), " ")
+	text := l.written(rng)
 	if r := []rune(text); len(r) > 200 {
 		text = string(r[:200]) + "..."
 	}
 	return text
+}
+
+// written is a piece of the suite with its white space made one.
+func (l *loader) written(rng hcl.Range) string {
+	return strings.Join(strings.Fields(string(rng.SliceBytes(l.source(rng.Filename)))), " ")
 }

@@ -1,104 +1,57 @@
 package story
 
 import (
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-
-	"bytes"
-
-	"github.com/evalengine/evalengine/engine/eval"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// maxTexts bounds the texts of one condition.
-const maxTexts = 500
-
-// Known returns the parameters of a scorer's use that are known before a trial, as
-// one JSON object. Those that wait for the trial are left out.
-func Known(late eval.Late[eval.JSON]) eval.JSON {
-	p, ok := late.(*params)
-	if !ok {
-		v, err := late.Value(eval.Vars{})
-		if err != nil {
-			return nil
-		}
-		return v
-	}
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i := range p.list {
-		if p.list[i].json != nil {
-			p.write(&b, i, p.list[i].json)
+// knownValues are the values that an expression takes from the suite, as one text:
+// variables, locals, and what functions such as file make of those alone. Facts of
+// the trial are left out, and so are names that the expression itself binds and the
+// folder that the suite happens to lie in.
+func knownValues(expr hclsyntax.Expression, s *scope) string {
+	var list []string
+	add := func(of hclsyntax.Expression, ctx *hcl.EvalContext, name string) {
+		if v, diags := of.Value(ctx); !diags.HasErrors() {
+			list = append(list, name+" = "+valueText(v))
 		}
 	}
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
-// CallTexts returns the texts that a check's condition compares the trial's calls
-// with: those written in it, and those of the suite's values that it refers to.
-// A condition that does not look at the calls has none. demanded is false where
-// the condition holds for an agent that calls nothing at all, whatever else is
-// true of the trial: it forbids calls rather than asks for them.
-func CallTexts(c eval.Check) (texts []string, demanded bool) {
-	cond, ok := c.Condition.(*condition)
-	if !ok || !slices.Contains(cond.roots, "calls") {
-		return nil, false
-	}
-	hclsyntax.VisitAll(cond.expr, func(n hclsyntax.Node) hcl.Diagnostics {
-		e, ok := n.(hclsyntax.Expression)
-		if !ok || len(texts) >= maxTexts {
-			return nil
-		}
-		switch e := e.(type) {
-		case *hclsyntax.LiteralValueExpr:
-			texts = addTexts(texts, e.Val)
+	hclsyntax.VisitAll(expr, func(n hclsyntax.Node) hcl.Diagnostics {
+		switch e := n.(type) {
 		case *hclsyntax.ScopeTraversalExpr:
-			if slices.Contains(factNames, e.Traversal.RootName()) {
-				return nil
+			if known(s, e.Traversal) && e.Traversal.RootName() != "path" {
+				add(e, s.ctx, traversalText(e.Traversal))
 			}
-			// The iterator of a for expression has no value here.
-			if v, diags := e.Value(cond.ctx); !diags.HasErrors() {
-				texts = addTexts(texts, v)
+		case *hclsyntax.FunctionCallExpr:
+			if !slices.ContainsFunc(e.Variables(), func(t hcl.Traversal) bool { return !known(s, t) }) {
+				add(e, s.ctx, e.Name+"()")
 			}
 		}
 		return nil
 	})
-	return texts, !cond.holdsWithoutCalls()
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), "\n")
 }
 
-// addTexts adds a text, or those of a list.
-func addTexts(texts []string, v cty.Value) []string {
-	if v.IsMarked() || v.IsNull() || !v.IsKnown() {
-		return texts // what is sensitive is no tool's name
-	}
-	switch t := v.Type(); {
-	case t == cty.String:
-		if s := v.AsString(); s != "" && len(texts) < maxTexts && !slices.Contains(texts, s) {
-			texts = append(texts, s)
-		}
-	case isSequence(t):
-		for it := v.ElementIterator(); it.Next(); {
-			if _, e := it.Element(); !e.IsMarked() && e.Type() == cty.String {
-				texts = addTexts(texts, e)
-			}
-		}
-	}
-	return texts
+// known reports whether the suite has a value of a name when it is loaded.
+func known(s *scope, t hcl.Traversal) bool {
+	_, ok := s.names[t.RootName()]
+	return ok && !s.late[t.RootName()] && !slices.Contains(factNames, t.RootName())
 }
 
-// holdsWithoutCalls evaluates the condition with no calls and nothing else known.
-func (c *condition) holdsWithoutCalls() bool {
-	child := c.ctx.NewChild()
-	child.Variables = maps.Clone(unknownFacts())
-	child.Variables["calls"] = cty.ListValEmpty(callType)
-	v, diags := c.expr.Value(child)
-	if diags.HasErrors() {
-		return false
-	}
+func valueText(v cty.Value) string {
 	v, _ = v.UnmarkDeep()
-	return v.IsKnown() && !v.IsNull() && v.Type() == cty.Bool && v.True()
+	if !v.IsWhollyKnown() {
+		return "unknown"
+	}
+	b, err := ctyjson.Marshal(v, v.Type())
+	if err != nil {
+		return "unknown" // a reference to a block
+	}
+	return string(b)
 }

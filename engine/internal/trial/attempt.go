@@ -312,7 +312,7 @@ func (a *attempt) record() *eval.Record {
 	rec := &eval.Record{
 		Run: a.r.Ledger.Info.ID, ID: a.trial.ID(), Trial: a.trial, Driver: a.host.Driver,
 		Status: status, Cause: cause, Reason: reason,
-		Scores: a.scores, Findings: a.findings, Prompts: a.prompts, Answer: a.answer,
+		Scores: a.scores, Findings: a.findings, Definitions: a.definitions(), Prompts: a.prompts, Answer: a.answer,
 		Calls: counts(a.steps), Usage: a.usage, Timings: a.timings, Target: a.placed,
 		ToolsDigest: a.digest, Isolation: a.isolated, Versions: a.versions(),
 		Attempts: append(slices.Clip(a.past), a.summary()), Pages: a.pages,

@@ -118,7 +118,8 @@ func (a *attempt) rescore(id string, replaces eval.Verdict) *eval.Rescore {
 	s := &eval.Rescore{
 		ID: id, Run: rec.Run, Trial: rec.ID, ScoredAt: time.Now().UTC(), Replaces: replaces,
 		Status: rec.Status, Cause: rec.Cause, Reason: rec.Reason, Scores: rec.Scores, Findings: rec.Findings,
-		Versions: a.r.Versions,
+		Definitions: rec.Definitions,
+		Versions:    a.r.Versions,
 	}
 	for _, f := range a.r.Suite.Files {
 		s.Files = append(s.Files, eval.File{Path: f.Path, SHA256: f.SHA256})

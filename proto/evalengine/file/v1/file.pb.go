@@ -410,8 +410,9 @@ type TrialRecord struct {
 	Rescored *Rescored `protobuf:"bytes,24,opt,name=rescored,proto3" json:"rescored,omitempty"`
 	// How far the agent was kept from what is not its own: full, files (its /proc
 	// shows other processes) or none; empty without an agent program.
-	Isolation     string     `protobuf:"bytes,25,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	Pages         []*v1.Page `protobuf:"bytes,26,rep,name=pages,proto3" json:"pages,omitempty"`
+	Isolation     string             `protobuf:"bytes,25,opt,name=isolation,proto3" json:"isolation,omitempty"`
+	Pages         []*v1.Page         `protobuf:"bytes,26,rep,name=pages,proto3" json:"pages,omitempty"`
+	Definitions   []*ScoreDefinition `protobuf:"bytes,27,rep,name=definitions,proto3" json:"definitions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -628,6 +629,70 @@ func (x *TrialRecord) GetPages() []*v1.Page {
 	return nil
 }
 
+func (x *TrialRecord) GetDefinitions() []*ScoreDefinition {
+	if x != nil {
+		return x.Definitions
+	}
+	return nil
+}
+
+// What decided a score apart from the trial itself: scores of one name whose
+// definitions differ are not to be compared.
+type ScoreDefinition struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The score, as in trial.json.
+	Score string `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
+	// By part, module, param.NAME, model.NAME, gold, condition and values: the start
+	// of a SHA-256, behind provider/name for a model.
+	MadeFrom      map[string]string `protobuf:"bytes,2,rep,name=made_from,json=madeFrom,proto3" json:"made_from,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScoreDefinition) Reset() {
+	*x = ScoreDefinition{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScoreDefinition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScoreDefinition) ProtoMessage() {}
+
+func (x *ScoreDefinition) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScoreDefinition.ProtoReflect.Descriptor instead.
+func (*ScoreDefinition) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ScoreDefinition) GetScore() string {
+	if x != nil {
+		return x.Score
+	}
+	return ""
+}
+
+func (x *ScoreDefinition) GetMadeFrom() map[string]string {
+	if x != nil {
+		return x.MadeFrom
+	}
+	return nil
+}
+
 type Rescored struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -642,7 +707,7 @@ type Rescored struct {
 
 func (x *Rescored) Reset() {
 	*x = Rescored{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -654,7 +719,7 @@ func (x *Rescored) String() string {
 func (*Rescored) ProtoMessage() {}
 
 func (x *Rescored) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[4]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -667,7 +732,7 @@ func (x *Rescored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rescored.ProtoReflect.Descriptor instead.
 func (*Rescored) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{4}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Rescored) GetId() string {
@@ -711,7 +776,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +788,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[5]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +801,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{5}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Verdict) GetId() string {
@@ -786,14 +851,15 @@ type Rescore struct {
 	Scores   []*v1.Score   `protobuf:"bytes,11,rep,name=scores,proto3" json:"scores,omitempty"`
 	Findings []*v1.Finding `protobuf:"bytes,12,rep,name=findings,proto3" json:"findings,omitempty"`
 	// Of the engine and the scorer modules.
-	Versions      map[string]string `protobuf:"bytes,13,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Versions      map[string]string  `protobuf:"bytes,13,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Definitions   []*ScoreDefinition `protobuf:"bytes,14,rep,name=definitions,proto3" json:"definitions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Rescore) Reset() {
 	*x = Rescore{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -805,7 +871,7 @@ func (x *Rescore) String() string {
 func (*Rescore) ProtoMessage() {}
 
 func (x *Rescore) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[6]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -818,7 +884,7 @@ func (x *Rescore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rescore.ProtoReflect.Descriptor instead.
 func (*Rescore) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{6}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Rescore) GetSchema() int32 {
@@ -912,6 +978,13 @@ func (x *Rescore) GetVersions() map[string]string {
 	return nil
 }
 
+func (x *Rescore) GetDefinitions() []*ScoreDefinition {
+	if x != nil {
+		return x.Definitions
+	}
+	return nil
+}
+
 type Attempt struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	N         int32                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
@@ -930,7 +1003,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1015,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[7]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1028,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{7}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Attempt) GetN() int32 {
@@ -1014,7 +1087,7 @@ type Counts struct {
 
 func (x *Counts) Reset() {
 	*x = Counts{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1026,7 +1099,7 @@ func (x *Counts) String() string {
 func (*Counts) ProtoMessage() {}
 
 func (x *Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[8]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1039,7 +1112,7 @@ func (x *Counts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counts.ProtoReflect.Descriptor instead.
 func (*Counts) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{8}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Counts) GetTotal() int32 {
@@ -1101,7 +1174,7 @@ type Timings struct {
 
 func (x *Timings) Reset() {
 	*x = Timings{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1113,7 +1186,7 @@ func (x *Timings) String() string {
 func (*Timings) ProtoMessage() {}
 
 func (x *Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[9]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1126,7 +1199,7 @@ func (x *Timings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timings.ProtoReflect.Descriptor instead.
 func (*Timings) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{9}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Timings) GetStartedAt() *timestamppb.Timestamp {
@@ -1197,7 +1270,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1209,7 +1282,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[10]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1222,7 +1295,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{10}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Target) GetName() string {
@@ -1284,7 +1357,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1296,7 +1369,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[11]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1309,7 +1382,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{11}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Step) GetId() string {
@@ -1456,7 +1529,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1468,7 +1541,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[12]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1481,7 +1554,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{12}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *State) GetBefore() *structpb.Value {
@@ -1514,7 +1587,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +1599,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[13]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +1612,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{13}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Tool) GetServer() string {
@@ -1623,7 +1696,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1708,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[14]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1721,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{14}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Summary) GetSchema() int32 {
@@ -1791,7 +1864,7 @@ type Tally struct {
 
 func (x *Tally) Reset() {
 	*x = Tally{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +1876,7 @@ func (x *Tally) String() string {
 func (*Tally) ProtoMessage() {}
 
 func (x *Tally) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[15]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +1889,7 @@ func (x *Tally) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tally.ProtoReflect.Descriptor instead.
 func (*Tally) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{15}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Tally) GetTotal() int32 {
@@ -1882,7 +1955,7 @@ type Arm struct {
 
 func (x *Arm) Reset() {
 	*x = Arm{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1894,7 +1967,7 @@ func (x *Arm) String() string {
 func (*Arm) ProtoMessage() {}
 
 func (x *Arm) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[16]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1907,7 +1980,7 @@ func (x *Arm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arm.ProtoReflect.Descriptor instead.
 func (*Arm) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{16}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Arm) GetStory() string {
@@ -1996,7 +2069,7 @@ type PassK struct {
 
 func (x *PassK) Reset() {
 	*x = PassK{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2008,7 +2081,7 @@ func (x *PassK) String() string {
 func (*PassK) ProtoMessage() {}
 
 func (x *PassK) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[17]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2021,7 +2094,7 @@ func (x *PassK) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PassK.ProtoReflect.Descriptor instead.
 func (*PassK) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{17}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PassK) GetK() int32 {
@@ -2076,7 +2149,7 @@ type Flaky struct {
 
 func (x *Flaky) Reset() {
 	*x = Flaky{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2088,7 +2161,7 @@ func (x *Flaky) String() string {
 func (*Flaky) ProtoMessage() {}
 
 func (x *Flaky) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[18]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2101,7 +2174,7 @@ func (x *Flaky) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flaky.ProtoReflect.Descriptor instead.
 func (*Flaky) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{18}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Flaky) GetN() int32 {
@@ -2184,7 +2257,7 @@ type Overall struct {
 
 func (x *Overall) Reset() {
 	*x = Overall{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2196,7 +2269,7 @@ func (x *Overall) String() string {
 func (*Overall) ProtoMessage() {}
 
 func (x *Overall) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[19]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2209,7 +2282,7 @@ func (x *Overall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Overall.ProtoReflect.Descriptor instead.
 func (*Overall) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{19}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Overall) GetVariant() string {
@@ -2391,7 +2464,7 @@ type VarianceSplit struct {
 
 func (x *VarianceSplit) Reset() {
 	*x = VarianceSplit{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2403,7 +2476,7 @@ func (x *VarianceSplit) String() string {
 func (*VarianceSplit) ProtoMessage() {}
 
 func (x *VarianceSplit) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[20]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2416,7 +2489,7 @@ func (x *VarianceSplit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VarianceSplit.ProtoReflect.Descriptor instead.
 func (*VarianceSplit) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{20}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *VarianceSplit) GetVariant() string {
@@ -2598,7 +2671,7 @@ type Reliability struct {
 
 func (x *Reliability) Reset() {
 	*x = Reliability{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2610,7 +2683,7 @@ func (x *Reliability) String() string {
 func (*Reliability) ProtoMessage() {}
 
 func (x *Reliability) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[21]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2623,7 +2696,7 @@ func (x *Reliability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reliability.ProtoReflect.Descriptor instead.
 func (*Reliability) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{21}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Reliability) GetVariant() string {
@@ -2715,7 +2788,7 @@ type Stat struct {
 
 func (x *Stat) Reset() {
 	*x = Stat{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2727,7 +2800,7 @@ func (x *Stat) String() string {
 func (*Stat) ProtoMessage() {}
 
 func (x *Stat) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[22]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2740,7 +2813,7 @@ func (x *Stat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stat.ProtoReflect.Descriptor instead.
 func (*Stat) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{22}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Stat) GetName() string {
@@ -2891,7 +2964,7 @@ type FindingCount struct {
 
 func (x *FindingCount) Reset() {
 	*x = FindingCount{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[23]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2903,7 +2976,7 @@ func (x *FindingCount) String() string {
 func (*FindingCount) ProtoMessage() {}
 
 func (x *FindingCount) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[23]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2916,7 +2989,7 @@ func (x *FindingCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingCount.ProtoReflect.Descriptor instead.
 func (*FindingCount) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{23}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FindingCount) GetKind() string {
@@ -3016,7 +3089,7 @@ type JudgeCall struct {
 
 func (x *JudgeCall) Reset() {
 	*x = JudgeCall{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3028,7 +3101,7 @@ func (x *JudgeCall) String() string {
 func (*JudgeCall) ProtoMessage() {}
 
 func (x *JudgeCall) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3041,7 +3114,7 @@ func (x *JudgeCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgeCall.ProtoReflect.Descriptor instead.
 func (*JudgeCall) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{24}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *JudgeCall) GetId() string {
@@ -3149,7 +3222,7 @@ type GoldInfo struct {
 
 func (x *GoldInfo) Reset() {
 	*x = GoldInfo{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3161,7 +3234,7 @@ func (x *GoldInfo) String() string {
 func (*GoldInfo) ProtoMessage() {}
 
 func (x *GoldInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3174,7 +3247,7 @@ func (x *GoldInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldInfo.ProtoReflect.Descriptor instead.
 func (*GoldInfo) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{25}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GoldInfo) GetSchema() int32 {
@@ -3253,7 +3326,7 @@ type GoldGrades struct {
 
 func (x *GoldGrades) Reset() {
 	*x = GoldGrades{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3265,7 +3338,7 @@ func (x *GoldGrades) String() string {
 func (*GoldGrades) ProtoMessage() {}
 
 func (x *GoldGrades) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3278,7 +3351,7 @@ func (x *GoldGrades) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldGrades.ProtoReflect.Descriptor instead.
 func (*GoldGrades) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{26}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GoldGrades) GetSchema() int32 {
@@ -3355,7 +3428,7 @@ type GoldJudge struct {
 
 func (x *GoldJudge) Reset() {
 	*x = GoldJudge{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3367,7 +3440,7 @@ func (x *GoldJudge) String() string {
 func (*GoldJudge) ProtoMessage() {}
 
 func (x *GoldJudge) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3380,7 +3453,7 @@ func (x *GoldJudge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldJudge.ProtoReflect.Descriptor instead.
 func (*GoldJudge) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{27}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GoldJudge) GetScore() string {
@@ -3472,7 +3545,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x16\n" +
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x1a\n" +
-	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xdd\b\n" +
+	"\bprotocol\x18\x05 \x01(\x05R\bprotocol\"\xa4\t\n" +
 	"\vTrialRecord\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x10\n" +
 	"\x03run\x18\x02 \x01(\tR\x03run\x12\x0e\n" +
@@ -3500,12 +3573,19 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05files\x18\x17 \x03(\v2*.evalengine.file.v1.TrialRecord.FilesEntryR\x05files\x128\n" +
 	"\brescored\x18\x18 \x01(\v2\x1c.evalengine.file.v1.RescoredR\brescored\x12\x1c\n" +
 	"\tisolation\x18\x19 \x01(\tR\tisolation\x120\n" +
-	"\x05pages\x18\x1a \x03(\v2\x1a.evalengine.record.v1.PageR\x05pages\x1a;\n" +
+	"\x05pages\x18\x1a \x03(\v2\x1a.evalengine.record.v1.PageR\x05pages\x12E\n" +
+	"\vdefinitions\x18\x1b \x03(\v2#.evalengine.file.v1.ScoreDefinitionR\vdefinitions\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a8\n" +
 	"\n" +
 	"FilesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb4\x01\n" +
+	"\x0fScoreDefinition\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\tR\x05score\x12N\n" +
+	"\tmade_from\x18\x02 \x03(\v21.evalengine.file.v1.ScoreDefinition.MadeFromEntryR\bmadeFrom\x1a;\n" +
+	"\rMadeFromEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9c\x01\n" +
 	"\bRescored\x12\x0e\n" +
@@ -3517,7 +3597,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x14\n" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"\xba\x04\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x81\x05\n" +
 	"\aRescore\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\x05R\x06schema\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x10\n" +
@@ -3532,7 +3612,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	" \x01(\tR\x06reason\x123\n" +
 	"\x06scores\x18\v \x03(\v2\x1b.evalengine.record.v1.ScoreR\x06scores\x129\n" +
 	"\bfindings\x18\f \x03(\v2\x1d.evalengine.record.v1.FindingR\bfindings\x12E\n" +
-	"\bversions\x18\r \x03(\v2).evalengine.file.v1.Rescore.VersionsEntryR\bversions\x1a;\n" +
+	"\bversions\x18\r \x03(\v2).evalengine.file.v1.Rescore.VersionsEntryR\bversions\x12E\n" +
+	"\vdefinitions\x18\x0e \x03(\v2#.evalengine.file.v1.ScoreDefinitionR\vdefinitions\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xec\x01\n" +
@@ -3859,124 +3940,129 @@ func file_evalengine_file_v1_file_proto_rawDescGZIP() []byte {
 	return file_evalengine_file_v1_file_proto_rawDescData
 }
 
-var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Run)(nil),                   // 0: evalengine.file.v1.Run
 	(*SuiteFile)(nil),             // 1: evalengine.file.v1.SuiteFile
 	(*Component)(nil),             // 2: evalengine.file.v1.Component
 	(*TrialRecord)(nil),           // 3: evalengine.file.v1.TrialRecord
-	(*Rescored)(nil),              // 4: evalengine.file.v1.Rescored
-	(*Verdict)(nil),               // 5: evalengine.file.v1.Verdict
-	(*Rescore)(nil),               // 6: evalengine.file.v1.Rescore
-	(*Attempt)(nil),               // 7: evalengine.file.v1.Attempt
-	(*Counts)(nil),                // 8: evalengine.file.v1.Counts
-	(*Timings)(nil),               // 9: evalengine.file.v1.Timings
-	(*Target)(nil),                // 10: evalengine.file.v1.Target
-	(*Step)(nil),                  // 11: evalengine.file.v1.Step
-	(*State)(nil),                 // 12: evalengine.file.v1.State
-	(*Tool)(nil),                  // 13: evalengine.file.v1.Tool
-	(*Summary)(nil),               // 14: evalengine.file.v1.Summary
-	(*Tally)(nil),                 // 15: evalengine.file.v1.Tally
-	(*Arm)(nil),                   // 16: evalengine.file.v1.Arm
-	(*PassK)(nil),                 // 17: evalengine.file.v1.PassK
-	(*Flaky)(nil),                 // 18: evalengine.file.v1.Flaky
-	(*Overall)(nil),               // 19: evalengine.file.v1.Overall
-	(*VarianceSplit)(nil),         // 20: evalengine.file.v1.VarianceSplit
-	(*Reliability)(nil),           // 21: evalengine.file.v1.Reliability
-	(*Stat)(nil),                  // 22: evalengine.file.v1.Stat
-	(*FindingCount)(nil),          // 23: evalengine.file.v1.FindingCount
-	(*JudgeCall)(nil),             // 24: evalengine.file.v1.JudgeCall
-	(*GoldInfo)(nil),              // 25: evalengine.file.v1.GoldInfo
-	(*GoldGrades)(nil),            // 26: evalengine.file.v1.GoldGrades
-	(*GoldJudge)(nil),             // 27: evalengine.file.v1.GoldJudge
-	nil,                           // 28: evalengine.file.v1.Run.VarsEntry
-	nil,                           // 29: evalengine.file.v1.TrialRecord.VersionsEntry
-	nil,                           // 30: evalengine.file.v1.TrialRecord.FilesEntry
-	nil,                           // 31: evalengine.file.v1.Rescore.VersionsEntry
-	nil,                           // 32: evalengine.file.v1.Tally.CausesEntry
-	nil,                           // 33: evalengine.file.v1.GoldInfo.MadeFromEntry
-	nil,                           // 34: evalengine.file.v1.GoldInfo.VersionsEntry
-	nil,                           // 35: evalengine.file.v1.GoldJudge.MadeFromEntry
-	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
-	(*v1.Trial)(nil),              // 37: evalengine.record.v1.Trial
-	(*v1.Score)(nil),              // 38: evalengine.record.v1.Score
-	(*v1.Finding)(nil),            // 39: evalengine.record.v1.Finding
-	(*v1.Usage)(nil),              // 40: evalengine.record.v1.Usage
-	(*v1.Page)(nil),               // 41: evalengine.record.v1.Page
-	(*v1.Fault)(nil),              // 42: evalengine.record.v1.Fault
-	(*structpb.Value)(nil),        // 43: google.protobuf.Value
+	(*ScoreDefinition)(nil),       // 4: evalengine.file.v1.ScoreDefinition
+	(*Rescored)(nil),              // 5: evalengine.file.v1.Rescored
+	(*Verdict)(nil),               // 6: evalengine.file.v1.Verdict
+	(*Rescore)(nil),               // 7: evalengine.file.v1.Rescore
+	(*Attempt)(nil),               // 8: evalengine.file.v1.Attempt
+	(*Counts)(nil),                // 9: evalengine.file.v1.Counts
+	(*Timings)(nil),               // 10: evalengine.file.v1.Timings
+	(*Target)(nil),                // 11: evalengine.file.v1.Target
+	(*Step)(nil),                  // 12: evalengine.file.v1.Step
+	(*State)(nil),                 // 13: evalengine.file.v1.State
+	(*Tool)(nil),                  // 14: evalengine.file.v1.Tool
+	(*Summary)(nil),               // 15: evalengine.file.v1.Summary
+	(*Tally)(nil),                 // 16: evalengine.file.v1.Tally
+	(*Arm)(nil),                   // 17: evalengine.file.v1.Arm
+	(*PassK)(nil),                 // 18: evalengine.file.v1.PassK
+	(*Flaky)(nil),                 // 19: evalengine.file.v1.Flaky
+	(*Overall)(nil),               // 20: evalengine.file.v1.Overall
+	(*VarianceSplit)(nil),         // 21: evalengine.file.v1.VarianceSplit
+	(*Reliability)(nil),           // 22: evalengine.file.v1.Reliability
+	(*Stat)(nil),                  // 23: evalengine.file.v1.Stat
+	(*FindingCount)(nil),          // 24: evalengine.file.v1.FindingCount
+	(*JudgeCall)(nil),             // 25: evalengine.file.v1.JudgeCall
+	(*GoldInfo)(nil),              // 26: evalengine.file.v1.GoldInfo
+	(*GoldGrades)(nil),            // 27: evalengine.file.v1.GoldGrades
+	(*GoldJudge)(nil),             // 28: evalengine.file.v1.GoldJudge
+	nil,                           // 29: evalengine.file.v1.Run.VarsEntry
+	nil,                           // 30: evalengine.file.v1.TrialRecord.VersionsEntry
+	nil,                           // 31: evalengine.file.v1.TrialRecord.FilesEntry
+	nil,                           // 32: evalengine.file.v1.ScoreDefinition.MadeFromEntry
+	nil,                           // 33: evalengine.file.v1.Rescore.VersionsEntry
+	nil,                           // 34: evalengine.file.v1.Tally.CausesEntry
+	nil,                           // 35: evalengine.file.v1.GoldInfo.MadeFromEntry
+	nil,                           // 36: evalengine.file.v1.GoldInfo.VersionsEntry
+	nil,                           // 37: evalengine.file.v1.GoldJudge.MadeFromEntry
+	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
+	(*v1.Trial)(nil),              // 39: evalengine.record.v1.Trial
+	(*v1.Score)(nil),              // 40: evalengine.record.v1.Score
+	(*v1.Finding)(nil),            // 41: evalengine.record.v1.Finding
+	(*v1.Usage)(nil),              // 42: evalengine.record.v1.Usage
+	(*v1.Page)(nil),               // 43: evalengine.record.v1.Page
+	(*v1.Fault)(nil),              // 44: evalengine.record.v1.Fault
+	(*structpb.Value)(nil),        // 45: google.protobuf.Value
 }
 var file_evalengine_file_v1_file_proto_depIdxs = []int32{
-	36, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	38, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: evalengine.file.v1.Run.files:type_name -> evalengine.file.v1.SuiteFile
 	2,  // 2: evalengine.file.v1.Run.plugins:type_name -> evalengine.file.v1.Component
 	2,  // 3: evalengine.file.v1.Run.modules:type_name -> evalengine.file.v1.Component
-	37, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
-	28, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
-	7,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
-	38, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
-	39, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
-	8,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
-	40, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
-	9,  // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
-	10, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
-	29, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
-	30, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
-	4,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
-	41, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
-	36, // 17: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
-	5,  // 18: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
-	36, // 19: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
-	5,  // 20: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
-	1,  // 21: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
-	38, // 22: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
-	39, // 23: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
-	31, // 24: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
-	36, // 25: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	42, // 26: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
-	40, // 27: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
-	36, // 28: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
-	36, // 29: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
-	43, // 30: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
-	43, // 31: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
-	43, // 32: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
-	43, // 33: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
-	43, // 34: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
-	43, // 35: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
-	43, // 36: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
-	36, // 37: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
-	36, // 38: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
-	15, // 39: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
-	16, // 40: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
-	23, // 41: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
-	40, // 42: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
-	19, // 43: evalengine.file.v1.Summary.dimensions:type_name -> evalengine.file.v1.Overall
-	20, // 44: evalengine.file.v1.Summary.variance:type_name -> evalengine.file.v1.VarianceSplit
-	21, // 45: evalengine.file.v1.Summary.reliability:type_name -> evalengine.file.v1.Reliability
-	32, // 46: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
-	15, // 47: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
-	22, // 48: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
-	22, // 49: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
-	22, // 50: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
-	40, // 51: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
-	17, // 52: evalengine.file.v1.Arm.pass_at:type_name -> evalengine.file.v1.PassK
-	18, // 53: evalengine.file.v1.Arm.flaky:type_name -> evalengine.file.v1.Flaky
-	36, // 54: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
-	43, // 55: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
-	43, // 56: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
-	42, // 57: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
-	36, // 58: evalengine.file.v1.GoldInfo.recorded_at:type_name -> google.protobuf.Timestamp
-	33, // 59: evalengine.file.v1.GoldInfo.made_from:type_name -> evalengine.file.v1.GoldInfo.MadeFromEntry
-	34, // 60: evalengine.file.v1.GoldInfo.versions:type_name -> evalengine.file.v1.GoldInfo.VersionsEntry
-	36, // 61: evalengine.file.v1.GoldGrades.graded_at:type_name -> google.protobuf.Timestamp
-	27, // 62: evalengine.file.v1.GoldGrades.judges:type_name -> evalengine.file.v1.GoldJudge
-	40, // 63: evalengine.file.v1.GoldGrades.usage:type_name -> evalengine.record.v1.Usage
-	35, // 64: evalengine.file.v1.GoldJudge.made_from:type_name -> evalengine.file.v1.GoldJudge.MadeFromEntry
-	65, // [65:65] is the sub-list for method output_type
-	65, // [65:65] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	39, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
+	29, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
+	8,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
+	40, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
+	41, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
+	9,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
+	42, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
+	10, // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
+	11, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
+	30, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
+	31, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
+	5,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
+	43, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
+	4,  // 17: evalengine.file.v1.TrialRecord.definitions:type_name -> evalengine.file.v1.ScoreDefinition
+	32, // 18: evalengine.file.v1.ScoreDefinition.made_from:type_name -> evalengine.file.v1.ScoreDefinition.MadeFromEntry
+	38, // 19: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
+	6,  // 20: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
+	38, // 21: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
+	6,  // 22: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
+	1,  // 23: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
+	40, // 24: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
+	41, // 25: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
+	33, // 26: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
+	4,  // 27: evalengine.file.v1.Rescore.definitions:type_name -> evalengine.file.v1.ScoreDefinition
+	38, // 28: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	44, // 29: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
+	42, // 30: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
+	38, // 31: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
+	38, // 32: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
+	45, // 33: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
+	45, // 34: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
+	45, // 35: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
+	45, // 36: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
+	45, // 37: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
+	45, // 38: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
+	45, // 39: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
+	38, // 40: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
+	38, // 41: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
+	16, // 42: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
+	17, // 43: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
+	24, // 44: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
+	42, // 45: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
+	20, // 46: evalengine.file.v1.Summary.dimensions:type_name -> evalengine.file.v1.Overall
+	21, // 47: evalengine.file.v1.Summary.variance:type_name -> evalengine.file.v1.VarianceSplit
+	22, // 48: evalengine.file.v1.Summary.reliability:type_name -> evalengine.file.v1.Reliability
+	34, // 49: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
+	16, // 50: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
+	23, // 51: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
+	23, // 52: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
+	23, // 53: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
+	42, // 54: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
+	18, // 55: evalengine.file.v1.Arm.pass_at:type_name -> evalengine.file.v1.PassK
+	19, // 56: evalengine.file.v1.Arm.flaky:type_name -> evalengine.file.v1.Flaky
+	38, // 57: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
+	45, // 58: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
+	45, // 59: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
+	44, // 60: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
+	38, // 61: evalengine.file.v1.GoldInfo.recorded_at:type_name -> google.protobuf.Timestamp
+	35, // 62: evalengine.file.v1.GoldInfo.made_from:type_name -> evalengine.file.v1.GoldInfo.MadeFromEntry
+	36, // 63: evalengine.file.v1.GoldInfo.versions:type_name -> evalengine.file.v1.GoldInfo.VersionsEntry
+	38, // 64: evalengine.file.v1.GoldGrades.graded_at:type_name -> google.protobuf.Timestamp
+	28, // 65: evalengine.file.v1.GoldGrades.judges:type_name -> evalengine.file.v1.GoldJudge
+	42, // 66: evalengine.file.v1.GoldGrades.usage:type_name -> evalengine.record.v1.Usage
+	37, // 67: evalengine.file.v1.GoldJudge.made_from:type_name -> evalengine.file.v1.GoldJudge.MadeFromEntry
+	68, // [68:68] is the sub-list for method output_type
+	68, // [68:68] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_file_v1_file_proto_init() }
@@ -3984,20 +4070,20 @@ func file_evalengine_file_v1_file_proto_init() {
 	if File_evalengine_file_v1_file_proto != nil {
 		return
 	}
-	file_evalengine_file_v1_file_proto_msgTypes[11].OneofWrappers = []any{}
-	file_evalengine_file_v1_file_proto_msgTypes[17].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[12].OneofWrappers = []any{}
 	file_evalengine_file_v1_file_proto_msgTypes[18].OneofWrappers = []any{}
 	file_evalengine_file_v1_file_proto_msgTypes[19].OneofWrappers = []any{}
 	file_evalengine_file_v1_file_proto_msgTypes[20].OneofWrappers = []any{}
 	file_evalengine_file_v1_file_proto_msgTypes[21].OneofWrappers = []any{}
 	file_evalengine_file_v1_file_proto_msgTypes[22].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_file_v1_file_proto_rawDesc), len(file_evalengine_file_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   36,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
