@@ -37,8 +37,8 @@ type CoverageOptions struct {
 	Tools []ToolsFile
 	// Live makes each target once and asks it for its tools.
 	Live bool
-	// Usage is how often tools are used in production; nil where that is not known.
-	Usage *coverage.Usage
+	// Usage is a file of tool calls from production; none where its path is empty.
+	Usage UsageFile
 }
 
 // ToolsFile is a file with the tools of a target, or of one of its servers.
@@ -53,18 +53,22 @@ type ToolsFile struct {
 // the tools of all the suite's targets.
 func (e *Engine) Coverage(ctx context.Context, s *eval.Suite, sel Selection, o CoverageOptions) (*eval.Coverage, error) {
 	p, diags := e.Plan(s, sel)
-	if err := diags.Err(); err != nil {
+	err := diags.Err()
+	if err != nil {
 		return nil, err
 	}
 	c := &coverer{e: e, s: s, p: p, o: o, targets: map[string]*coverage.Target{}}
-	if err := c.openRuns(); err != nil {
+	if c.use, err = readUsage(ctx, o.Usage); err != nil {
 		return nil, err
 	}
-	if err := c.files(); err != nil {
+	if err = c.openRuns(); err != nil {
+		return nil, err
+	}
+	if err = c.files(); err != nil {
 		return nil, err
 	}
 	if o.Live {
-		if err := c.live(ctx); err != nil {
+		if err = c.live(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -80,6 +84,7 @@ type coverer struct {
 	runs    []*ledger.Run
 	against *ledger.Run
 	targets map[string]*coverage.Target
+	use     *coverage.Usage
 	said    []string
 }
 
@@ -250,7 +255,7 @@ func (c *coverer) coverage(ctx context.Context) (*eval.Coverage, error) {
 	for _, text := range c.said {
 		m.Problem("%s", text)
 	}
-	return m.Coverage(c.o.Usage), nil
+	return m.Coverage(c.use), nil
 }
 
 // stories are the selected stories with what they ask for.
@@ -390,9 +395,9 @@ func (c *coverer) drift(ctx context.Context, m *coverage.Map) error {
 	}
 	for _, t := range c.s.Targets {
 		if now := c.targets[t.Name]; now != nil && was[t.Name] != nil {
-			d := coverage.Drift(was[t.Name], now.Tools)
-			d.Target = t.Name
-			m.Against(c.against.Info.ID, d)
+			m.Against(c.against.Info.ID, t.Name, was[t.Name])
+		} else if now != nil {
+			m.Problem("run %s has no list of the tools of target.%s to compare with", c.against.Info.ID, t.Name)
 		}
 	}
 	return nil

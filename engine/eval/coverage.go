@@ -106,8 +106,10 @@ type CoverageUse struct {
 	Share *float64 `json:"share,omitempty"`
 	// Unlisted is how much of all use is of tools or actions that are not offered.
 	Unlisted float64 `json:"unlisted"`
-	// Events is how many calls that rests on, 0 where it is not known.
-	Events int64 `json:"events,omitempty"`
+	// Events is how many calls that rests on, Broken how many lines of the file could
+	// not be read.
+	Events int64 `json:"events"`
+	Broken int64 `json:"broken,omitempty"`
 }
 
 // ToolCoverage is one tool. Targets that offer the same tool of the same server
@@ -130,6 +132,9 @@ type ToolCoverage struct {
 	Actions  []ActionCoverage `json:"actions,omitempty"`
 	// Left is how many actions the tool has beyond those listed.
 	Left int `json:"actions_left_out,omitempty"`
+	// Cut says that the schema is too large to be looked at whole: there may be other
+	// actions.
+	Cut bool `json:"schema_cut,omitempty"`
 	// Others are calls of actions that the schema does not have, Unread calls whose
 	// arguments could not be read.
 	Others int `json:"other_actions,omitempty"`
@@ -192,10 +197,14 @@ type ToolDrift struct {
 	Added   []ToolName    `json:"added"`
 	Removed []ToolName    `json:"removed"`
 	Changed []ToolChanged `json:"changed"`
+	// Failing are listed, were called twice or more, and failed each time.
+	Failing []ToolName `json:"failing"`
 }
 
-// None reports whether nothing differs.
-func (d ToolDrift) None() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
+// None reports whether there is nothing to tell.
+func (d ToolDrift) None() bool {
+	return len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Failing) == 0
+}
 
 // ToolName tells a tool apart within a target.
 type ToolName struct {

@@ -8,13 +8,12 @@ import (
 	"github.com/evalengine/evalengine/engine/eval"
 )
 
-// Bounds of what is looked at in one tool's schema and in one call. A schema over
-// MaxSchema is taken for one without actions.
+// Bounds of what is looked at in one tool's schema and in one call.
 const (
 	MaxActions = 1000    // actions of one tool
 	MaxSchema  = 4 << 20 // bytes of a schema
 	maxName    = 256     // bytes of an action's name
-	maxNodes   = 20_000  // parts of a schema that are looked at
+	maxNodes   = 500_000 // parts of a schema that are looked at, each as often as it is
 	maxHops    = 16      // references in a row
 	maxLevels  = 3       // arguments within arguments
 	maxCall    = 4 << 20 // bytes of a call's arguments
@@ -28,6 +27,9 @@ type Actions struct {
 	// more there are, or have a name that is too long.
 	Names []string
 	Left  int
+	// Cut says that the schema is too large to be looked at whole, so that there may
+	// be other actions.
+	Cut bool
 	// Default is the action of a call that names none; empty is none.
 	Default string
 	// path leads from a call's arguments to where the action is named.

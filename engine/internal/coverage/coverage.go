@@ -40,6 +40,7 @@ type Story struct {
 // Map is the coverage under way. It is not safe for concurrent use.
 type Map struct {
 	out     eval.Coverage
+	targets []Target
 	stories []Story
 	tools   []*tool
 	// offered are the tools of a target by their name.
@@ -112,7 +113,7 @@ func (p *part) add(story string, status eval.CallStatus, trial int) {
 
 // New returns a map of a suite's targets and stories.
 func New(suite string, targets []Target, stories []Story) *Map {
-	m := &Map{stories: stories, offered: map[string]map[eval.ToolName]*tool{}, finished: map[string]int{}, unlisted: map[unlistedKey]*counter{}}
+	m := &Map{targets: targets, stories: stories, offered: map[string]map[eval.ToolName]*tool{}, finished: map[string]int{}, unlisted: map[unlistedKey]*counter{}}
 	m.out = eval.Coverage{
 		Schema: 1, Suite: suite, Runs: []string{}, Targets: []eval.CoverageTarget{}, List: []eval.ToolCoverage{},
 		Lost: []eval.LostTool{}, Unlisted: []eval.UnlistedTool{}, Drift: []eval.ToolDrift{}, Problems: []string{},
@@ -149,10 +150,23 @@ func (m *Map) offer(t Target, shared map[string]*tool) map[eval.ToolName]*tool {
 		one.targets = append(one.targets, t.Name)
 		offered[n] = one
 	}
+	m.cutSchemas(t.Name, offered)
 	if twice > 0 {
 		m.Problem("target.%s lists %d tools under a name that another of the same server has; the first of each counts", t.Name, twice)
 	}
 	return offered
+}
+
+func (m *Map) cutSchemas(target string, offered map[eval.ToolName]*tool) {
+	n := 0
+	for _, t := range offered {
+		if t.known.Cut {
+			n++
+		}
+	}
+	if n > 0 {
+		m.Problem("target.%s has %d tools whose schemas are too large to be looked at whole: they may have other actions", target, n)
+	}
 }
 
 func newTool(n eval.ToolName, schema eval.JSON) *tool {
@@ -182,12 +196,16 @@ func (m *Map) Trials() *eval.CoverageTrials { return &m.out.Trials }
 // Ran adds a run whose trials are looked at.
 func (m *Map) Ran(run string) { m.out.Runs = append(m.out.Runs, run) }
 
-// Against adds how a target's tools differ from those of an earlier run.
-func (m *Map) Against(run string, d eval.ToolDrift) {
+// Against takes in the tools of a target as an earlier run saw them.
+func (m *Map) Against(run, target string, before []eval.Tool) {
 	m.out.Against = run
-	if !d.None() {
-		m.out.Drift = append(m.out.Drift, d)
+	i := slices.IndexFunc(m.targets, func(t Target) bool { return t.Name == target && t.Source != "" })
+	if i < 0 {
+		return
 	}
+	d := Drift(before, m.targets[i].Tools)
+	d.Target = target
+	m.out.Drift = append(m.out.Drift, d)
 }
 
 // Trial takes in the calls of a trial that passed or failed. Those that only the
@@ -206,15 +224,12 @@ func (m *Map) Trial(story, target string, calls []eval.Call) {
 			continue
 		}
 		n := eval.ToolName{Server: c.Server, Tool: c.Tool}
-		t := offered[n]
-		if t == nil {
-			t = offered[eval.ToolName{Tool: c.Tool}] // of a list that does not say whose it is
-		}
-		if t == nil {
+		listed, ok := whose(offered, c)
+		if !ok {
 			m.notOffered(unlistedKey{target, n}, c.Status)
 			continue
 		}
-		t.called(story, c, m.trial)
+		offered[listed].called(story, c, m.trial)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"iter"
 	"slices"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -11,10 +12,10 @@ import (
 
 // Drift is how a target's list of tools differs from what it was. The order of
 // tools, of members of their schemas and white space make no difference. Of tools
-// of one name the first counts.
+// of one name the first counts. [Failing] fills in the rest.
 func Drift(before, after []eval.Tool) eval.ToolDrift {
 	was, is := byName(before), byName(after)
-	d := eval.ToolDrift{Added: []eval.ToolName{}, Removed: []eval.ToolName{}, Changed: []eval.ToolChanged{}}
+	d := eval.ToolDrift{Added: []eval.ToolName{}, Removed: []eval.ToolName{}, Changed: []eval.ToolChanged{}, Failing: []eval.ToolName{}}
 	for n, t := range is {
 		old, ok := was[n]
 		if !ok {
@@ -96,4 +97,57 @@ func without(list, other []string) []string {
 		}
 	}
 	return out
+}
+
+// Failing are the tools of a list that were called twice or more, and each call
+// that was answered ended in an error. Calls that only a host reports do not count.
+func Failing(tools []eval.Tool, calls iter.Seq[eval.Call]) []eval.ToolName {
+	listed := byName(tools)
+	counts := map[eval.ToolName]*counter{}
+	for c := range calls {
+		n, ok := whose(listed, &c)
+		if !ok {
+			continue
+		}
+		if counts[n] == nil {
+			counts[n] = &counter{}
+		}
+		counts[n].add(c.Status, 0)
+	}
+	failing := []eval.ToolName{}
+	for n, c := range counts {
+		if c.use.AlwaysFails {
+			failing = append(failing, n)
+		}
+	}
+	slices.SortFunc(failing, compareNames)
+	return failing
+}
+
+// whose is the listed tool that a call is of: that of its server, or one of a list
+// that does not say whose it is.
+func whose[T any](listed map[eval.ToolName]*T, c *eval.Call) (eval.ToolName, bool) {
+	if c.Observed == eval.Unconfirmed || c.Server == "" {
+		return eval.ToolName{}, false
+	}
+	for _, n := range [...]eval.ToolName{{Server: c.Server, Tool: c.Tool}, {Tool: c.Tool}} {
+		if listed[n] != nil {
+			return n, true
+		}
+	}
+	return eval.ToolName{}, false
+}
+
+// foldDrift adds the tools that always fail, and leaves out targets without drift.
+func (m *Map) foldDrift() {
+	for i := range m.out.Drift {
+		d := &m.out.Drift[i]
+		for n, t := range m.offered[d.Target] {
+			if t.whole.count.use.AlwaysFails {
+				d.Failing = append(d.Failing, n)
+			}
+		}
+		slices.SortFunc(d.Failing, compareNames)
+	}
+	m.out.Drift = slices.DeleteFunc(m.out.Drift, eval.ToolDrift.None)
 }

@@ -12,8 +12,8 @@ import (
 type Usage struct {
 	// Weights are by tool and action; they need not sum to 1.
 	Weights map[UseOf]float64
-	// Events is how many calls they rest on, 0 where that is not known.
-	Events int64
+	// Events is how many calls they rest on, Broken how many could not be read.
+	Events, Broken int64
 }
 
 // UseOf is what is used: a tool, as "tool" or "server/tool", and an action of it,
@@ -43,6 +43,7 @@ func (m *Map) Coverage(u *Usage) *eval.Coverage {
 	if u != nil {
 		total, hits = m.weigh(u)
 	}
+	m.foldDrift()
 	for _, t := range m.tools {
 		m.out.List = append(m.out.List, m.toolCoverage(t, total))
 	}
@@ -71,7 +72,7 @@ func (m *Map) sortOut() {
 func (m *Map) toolCoverage(t *tool, total float64) eval.ToolCoverage {
 	c := eval.ToolCoverage{
 		Server: t.Server, Tool: t.Tool, Targets: t.targets, Called: t.whole.count.use,
-		Left: t.known.Left, Others: t.others, Unread: t.unread, Share: t.whole.share(total),
+		Left: t.known.Left, Cut: t.known.Cut, Others: t.others, Unread: t.unread, Share: t.whole.share(total),
 	}
 	c.Status, c.Stories, c.Patterns = m.status(&t.whole)
 	m.out.Tools.Add(c.Status)
@@ -172,7 +173,7 @@ func (p *part) weigh(w float64) {
 
 // use is how much of the use is of covered parts.
 func (m *Map) use(u *Usage, total float64, hits map[UseOf][]*part) *eval.CoverageUse {
-	out := &eval.CoverageUse{Events: u.Events}
+	out := &eval.CoverageUse{Events: u.Events, Broken: u.Broken}
 	offered, covered := 0.0, 0.0
 	for _, k := range u.keys() {
 		if len(hits[k]) == 0 {

@@ -27,15 +27,21 @@ import (
 //
 // An argument has two constants at least; null among them is none.
 func ActionsOf(schema eval.JSON) Actions {
-	if len(schema) == 0 || len(schema) > MaxSchema {
-		return Actions{}
+	if len(schema) > MaxSchema {
+		return Actions{Cut: true}
 	}
 	root, ok := decode(schema)
 	if !ok {
 		return Actions{}
 	}
 	w := &walker{root: root, left: maxNodes}
-	level := []place{{node: root}}
+	a := w.search()
+	a.Cut = w.left <= 0
+	return a
+}
+
+func (w *walker) search() Actions {
+	level := []place{{node: w.root}}
 	for range maxLevels {
 		if a, ok := w.best(level); ok {
 			return a
@@ -53,6 +59,7 @@ type place struct {
 	list string
 }
 
+// walker looks at a schema until it has looked at enough of it.
 type walker struct {
 	root any
 	left int
@@ -138,7 +145,7 @@ func (w *walker) items(node map[string]any) (any, bool) {
 	if items, ok := node["items"].(map[string]any); ok {
 		return items, true
 	}
-	for _, b := range branches(node) {
+	for _, b := range w.branches(node) {
 		if items, ok := w.resolve(b, 0)["items"].(map[string]any); ok {
 			return items, true
 		}
@@ -160,7 +167,11 @@ func (w *walker) resolve(node any, hops int) map[string]any {
 	if !ok || hops >= maxHops || w.left <= 0 {
 		return m
 	}
-	out := maps.Clone(w.resolve(w.at(ref), hops+1))
+	to := w.resolve(w.at(ref), hops+1)
+	if w.left -= len(to) + len(m); w.left <= 0 {
+		return m
+	}
+	out := maps.Clone(to)
 	if out == nil {
 		return m
 	}
@@ -222,23 +233,24 @@ func index(part string, n int) int {
 func (w *walker) object(node any, depth int) object {
 	m := w.resolve(node, 0)
 	o := object{props: map[string]any{}, required: map[string]bool{}}
-	if props, ok := m["properties"].(map[string]any); ok {
+	props, _ := m["properties"].(map[string]any)
+	required, _ := m["required"].([]any)
+	if w.left -= len(props) + len(required); w.left > 0 {
 		maps.Copy(o.props, props)
-	}
-	if list, ok := m["required"].([]any); ok {
-		for _, r := range list {
+		for _, r := range required {
 			if s, ok := r.(string); ok {
 				o.required[s] = true
 			}
 		}
 	}
-	o.branches = branches(m)
+	o.branches = w.branches(m)
 	all, _ := m["allOf"].([]any)
 	for _, part := range all {
 		if depth >= maxHops || w.left <= 0 {
 			break
 		}
 		p := w.object(part, depth+1)
+		w.left -= len(p.props) + len(p.required) + len(p.branches)
 		maps.Copy(o.props, p.props)
 		maps.Copy(o.required, p.required)
 		o.branches = append(o.branches, p.branches...)
@@ -246,9 +258,12 @@ func (w *walker) object(node any, depth int) object {
 	return o
 }
 
-func branches(m map[string]any) []any {
+func (w *walker) branches(m map[string]any) []any {
 	one, _ := m["oneOf"].([]any)
 	any, _ := m["anyOf"].([]any)
+	if w.left -= len(one) + len(any); w.left <= 0 {
+		return nil
+	}
 	return append(slices.Clone(one), any...)
 }
 
@@ -263,13 +278,16 @@ func (w *walker) constants(node any, depth int) []string {
 		return nil
 	}
 	if list, ok := m["enum"].([]any); ok {
+		if w.left -= len(list); w.left <= 0 {
+			return nil
+		}
 		return texts(list)
 	}
 	if depth >= 4 {
 		return nil
 	}
 	var values []string
-	for _, b := range branches(m) {
+	for _, b := range w.branches(m) {
 		if w.left <= 0 {
 			return nil
 		}

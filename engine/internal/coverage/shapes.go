@@ -120,7 +120,7 @@ func (w *walker) required(o object) []string {
 
 func (w *walker) mayBeObject(node any) bool {
 	m := w.resolve(node, 0)
-	return isObject(m) || slices.ContainsFunc(branches(m), func(b any) bool { return isObject(w.resolve(b, 0)) })
+	return isObject(m) || slices.ContainsFunc(w.branches(m), func(b any) bool { return isObject(w.resolve(b, 0)) })
 }
 
 // named finds arguments whose name says that they name the action.
