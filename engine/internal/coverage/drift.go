@@ -12,9 +12,11 @@ import (
 
 // Drift is how a target's list of tools differs from what it was. The order of
 // tools, of members of their schemas and white space make no difference. Of tools
-// of one name the first counts. [Failing] fills in the rest.
+// of one name the first counts. Where one of the lists does not say whose its tools
+// are, names alone are compared. [Failing] fills in the rest.
 func Drift(before, after []eval.Tool) eval.ToolDrift {
-	was, is := byName(before), byName(after)
+	anonymous := nobodys(before) || nobodys(after)
+	was, is := byName(before, anonymous), byName(after, anonymous)
 	d := eval.ToolDrift{Added: []eval.ToolName{}, Removed: []eval.ToolName{}, Changed: []eval.ToolChanged{}, Failing: []eval.ToolName{}}
 	for n, t := range is {
 		old, ok := was[n]
@@ -35,10 +37,19 @@ func Drift(before, after []eval.Tool) eval.ToolDrift {
 	return d
 }
 
-func byName(tools []eval.Tool) map[eval.ToolName]*eval.Tool {
+// nobodys reports whether no tool of a list says whose it is.
+func nobodys(tools []eval.Tool) bool {
+	return len(tools) > 0 && !slices.ContainsFunc(tools, func(t eval.Tool) bool { return t.Server != "" })
+}
+
+func byName(tools []eval.Tool, anonymous bool) map[eval.ToolName]*eval.Tool {
 	m := make(map[eval.ToolName]*eval.Tool, len(tools))
 	for i := range tools {
-		if n := nameOf(&tools[i]); m[n] == nil {
+		n := nameOf(&tools[i])
+		if anonymous {
+			n.Server = ""
+		}
+		if m[n] == nil {
 			m[n] = &tools[i]
 		}
 	}
@@ -102,7 +113,7 @@ func without(list, other []string) []string {
 // Failing are the tools of a list that were called twice or more, and each call
 // that was answered ended in an error. Calls that only a host reports do not count.
 func Failing(tools []eval.Tool, calls iter.Seq[eval.Call]) []eval.ToolName {
-	listed := byName(tools)
+	listed := byName(tools, false)
 	counts := map[eval.ToolName]*counter{}
 	for c := range calls {
 		n, ok := whose(listed, &c)
