@@ -48,14 +48,18 @@ func withoutStory(c *eval.Coverage) []string {
 	for i := range c.List {
 		t := &c.List[i]
 		name := toolName(t.Server, t.Tool)
-		if without(t.Status) {
-			lines = append(lines, name+called(t.Status))
-		}
 		var actions []string
 		for _, a := range t.Actions {
 			if without(a.Status) {
 				actions = append(actions, a.Action+called(a.Status))
 			}
+		}
+		switch all := len(actions) == len(t.Actions); {
+		case without(t.Status) && all && len(actions) > 0:
+			lines = append(lines, fmt.Sprintf("%s%s, with each of %s", name, called(t.Status), plural(len(actions), "action")))
+			continue
+		case without(t.Status):
+			lines = append(lines, name+called(t.Status))
 		}
 		if len(actions) > 0 {
 			lines = append(lines, fmt.Sprintf("%s: %s", name, firstNames(actions, 12)))
