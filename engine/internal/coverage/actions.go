@@ -65,7 +65,7 @@ func (a *Actions) pointers(pointer string) bool {
 		return false
 	}
 	for i, step := range a.path {
-		part := strings.NewReplacer("~1", "/", "~0", "~").Replace(parts[i+1])
+		part := unescape(parts[i+1])
 		if part != step && (step != entries || part == "") {
 			return false
 		}

@@ -90,6 +90,9 @@ func TestActionsAreBounded(t *testing.T) {
 		{"more than is read", `{"properties":{"action":{"enum":["a","b"]}},"x":"` + strings.Repeat("x", MaxSchema) + `"}`, 0, 0, true},
 		{"a large part, often", `{"$defs":{"d":{` + many(50_000, `"k%d":1`) + `}},"properties":{` + many(50_000, `"p%d":{"$ref":"#/$defs/d"}`) + `}}`, 0, 0, true},
 		{"a large enum, often", `{"$defs":{"d":{"enum":[` + many(50_000, `"k%d"`) + `]}},"required":[` + many(1000, `"p%d"`) + `],"properties":{` + many(1000, `"p%d":{"$ref":"#/$defs/d"}`) + `}}`, 0, 0, true},
+		{"a long name, often", `{"$defs":{"d":{"properties":{"` + strings.Repeat("x", 1<<20) + `":{"enum":["a","b"]}}}},"required":[` + many(20_000, `"p%d"`) + `],"properties":{` + many(20_000, `"p%d":{"type":"object","$ref":"#/$defs/d"}`) + `}}`, 0, 0, true},
+		{"a long value, often", `{"$defs":{"d":{"enum":["a","` + strings.Repeat("x", 1<<20) + `"]}},"required":[` + many(20_000, `"p%d"`) + `],"properties":{` + many(20_000, `"p%d":{"$ref":"#/$defs/d"}`) + `}}`, 0, 0, true},
+		{"a long reference, often", `{"$defs":{"d":{"$ref":"#/no` + strings.Repeat("/x", 1<<20) + `"}},"required":[` + many(20_000, `"p%d"`) + `],"properties":{` + many(20_000, `"p%d":{"$ref":"#/$defs/d"}`) + `}}`, 0, 0, true},
 		{"allOf in itself", `{"properties":{"x":{}},"allOf":[{"$ref":"#"},{"$ref":"#"},{"$ref":"#"}]}`, 0, 0, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -186,7 +186,7 @@ func (w *walker) resolve(node any, hops int) map[string]any {
 // at is what a reference within the schema leads to; nil for any other.
 func (w *walker) at(ref string) any {
 	pointer, ok := strings.CutPrefix(ref, "#")
-	if !ok {
+	if w.left -= weight(ref); !ok || w.left <= 0 {
 		return nil
 	}
 	node := w.root
@@ -197,7 +197,7 @@ func (w *walker) at(ref string) any {
 		if w.left--; w.left <= 0 {
 			return nil
 		}
-		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		part = unescape(part)
 		switch v := node.(type) {
 		case map[string]any:
 			node = v[part]
@@ -212,6 +212,16 @@ func (w *walker) at(ref string) any {
 		}
 	}
 	return node
+}
+
+// weight is what a long text counts for, of the parts that are looked at.
+func weight(text string) int { return len(text) / 64 }
+
+func unescape(part string) string {
+	if !strings.Contains(part, "~") {
+		return part
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
 }
 
 // index is a part of a pointer as an index of a list; -1 for none.
@@ -235,7 +245,10 @@ func (w *walker) object(node any, depth int) object {
 	o := object{props: map[string]any{}, required: map[string]bool{}}
 	props, _ := m["properties"].(map[string]any)
 	required, _ := m["required"].([]any)
-	if w.left -= len(props) + len(required); w.left > 0 {
+	for name := range props {
+		w.left -= 1 + weight(name)
+	}
+	if w.left -= len(required); w.left > 0 {
 		maps.Copy(o.props, props)
 		for _, r := range required {
 			if s, ok := r.(string); ok {
@@ -273,12 +286,17 @@ func (w *walker) constants(node any, depth int) []string {
 	m := w.resolve(node, 0)
 	if c, ok := m["const"]; ok {
 		if s, ok := constant(c); ok {
+			w.left -= weight(s)
 			return []string{s}
 		}
 		return nil
 	}
 	if list, ok := m["enum"].([]any); ok {
-		if w.left -= len(list); w.left <= 0 {
+		for _, c := range list {
+			s, _ := constant(c)
+			w.left -= 1 + weight(s)
+		}
+		if w.left <= 0 {
 			return nil
 		}
 		return texts(list)
@@ -341,6 +359,9 @@ var (
 
 // word is the place of a name among the words; -1 for any other.
 func word(name string) (at int, needed bool) {
+	if len(name) > maxName {
+		return -1, false
+	}
 	letters := strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) {
 			return -1
