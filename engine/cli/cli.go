@@ -164,6 +164,8 @@ grades what the agent chose to do.`,
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	cmd.AddCommand(
 		a.initCommand(), a.validateCommand(), a.planCommand(), a.runCommand(), a.resumeCommand(), a.scoreCommand(), a.showCommand(), a.goldCommand(), a.calibrateCommand(),
+		a.suggestCommand(),
+		a.coverageCommand(),
 		a.compareCommand(),
 		a.aaCommand(),
 		a.findingsCommand(),

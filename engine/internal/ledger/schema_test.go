@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/coverage"
 )
 
 const schemas = "../../../proto/schemas"
@@ -93,6 +94,7 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 		{"findings", &eval.FindingHistory{Schema: 1, Groups: []eval.FindingGroup{}}},
 		{"finding-delta", &eval.FindingDelta{Schema: 1, New: []eval.FindingGroup{}, CameBack: []eval.FindingGroup{}, Gone: []eval.FindingGroup{}, Known: []eval.FindingGroup{}, Acknowledged: []eval.FindingGroup{}, NotLookedAt: []eval.FindingGroup{}}},
 		{"triage", &eval.Triage{Schema: 1}},
+		{"coverage", coverage.New("", nil, nil).Coverage(nil)},
 	} {
 		empty, err := json.Marshal(tt.value)
 		if err != nil {
@@ -128,7 +130,7 @@ func TestOneSchemaForEachFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 15 {
-		t.Errorf("%d schemas; want 15, each with a row in TestFilesFitTheirSchemas", len(entries))
+	if len(entries) != 16 {
+		t.Errorf("%d schemas; want 16, each with a row in TestFilesFitTheirSchemas", len(entries))
 	}
 }

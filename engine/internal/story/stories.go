@@ -272,6 +272,9 @@ func (l *loader) tags(st *storyBlock) []string {
 
 // prompt is a late text that must be there; content reports its absence.
 func (l *loader) prompt(a *hclsyntax.Attribute, s *scope) eval.Late[string] {
+	if a != nil && l.unfinished(a.Expr) {
+		return fixed("")
+	}
 	p := l.lateText(a, s)
 	if p == nil {
 		if a != nil && !l.found.list.HasErrors() {
