@@ -232,7 +232,7 @@ func (c *coverer) coverage(ctx context.Context) (*eval.Coverage, error) {
 		one := c.targets[t.Name]
 		if one == nil {
 			one = &coverage.Target{Name: t.Name}
-			c.problem("the tools of target.%s are not known: no trial of it is recorded, and no list is given", t.Name)
+			c.problem("the tools of target.%s are not known: no recorded trial that counts saw them, and no list is given", t.Name)
 		}
 		known += len(one.Tools)
 		targets = append(targets, *one)
