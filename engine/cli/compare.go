@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -180,6 +182,12 @@ func indented[T any](w io.Writer, v T) error {
 	return enc.Encode(v)
 }
 
+// orList is a list of two or more as a sentence has it.
+func orList(list []string) string {
+	n := len(list) - 1
+	return strings.Join(list[:n], ", ") + " or " + list[n]
+}
+
 // fileWriter returns what writes an answer to the file of -o, or nothing where there
 // is none. What is wrong with the name is told before anything is done.
 func fileWriter[T any](file string, formats map[string]func(io.Writer, T) error) (func(T) error, error) {
@@ -188,7 +196,7 @@ func fileWriter[T any](file string, formats map[string]func(io.Writer, T) error)
 	}
 	format, ok := formats[strings.ToLower(filepath.Ext(file))]
 	if !ok {
-		return nil, fmt.Errorf("-o %s: the ending chooses the format: .md, .json or .txt", file)
+		return nil, fmt.Errorf("-o %s: the ending chooses the format: %s", file, orList(slices.Sorted(maps.Keys(formats))))
 	}
 	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("-o %s: there is no folder %s", file, filepath.Dir(file))

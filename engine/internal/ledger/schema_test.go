@@ -89,6 +89,12 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 		{"state", &eval.State{}}, {"tool", &eval.Tool{}}, {"summary", sum},
 		{"judge", &eval.JudgeCall{}},
 		{"gold", &eval.GoldInfo{Schema: 1, MadeFrom: map[string]string{}}}, {"grades", &eval.GoldGrades{Schema: 1, Judges: []eval.GoldJudge{}}},
+		{"nightly", &eval.Nightly{
+			Schema: 1, Nights: []string{}, Regressions: []eval.NightlyChange{}, Improved: []eval.NightlyChange{}, Variance: []eval.NightlyVariance{},
+			New: []eval.FindingGroup{}, CameBack: []eval.FindingGroup{}, Gone: []eval.FindingGroup{}, Uncovered: []eval.NightlyTool{},
+			Lost: []eval.LostTool{}, Drift: []eval.ToolDrift{}, Causes: []eval.CauseCount{}, Problems: []string{},
+		}},
+		{"baseline", &eval.Baseline{Schema: 1}},
 		{"comparison", &eval.Comparison{Schema: 1, Base: eval.ComparedSide{Runs: []string{}}, Head: eval.ComparedSide{Runs: []string{}}, Dimensions: []eval.Compared{}}},
 		{"noise", &eval.Noise{Schema: 1, FalseRegressed: none, FalseImproved: none, AnyDrop: none, Floors: []eval.NoiseFloor{}}},
 		{"findings", &eval.FindingHistory{Schema: 1, Groups: []eval.FindingGroup{}}},
@@ -130,7 +136,7 @@ func TestOneSchemaForEachFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 16 {
-		t.Errorf("%d schemas; want 16, each with a row in TestFilesFitTheirSchemas", len(entries))
+	if len(entries) != 18 {
+		t.Errorf("%d schemas; want 18, each with a row in TestFilesFitTheirSchemas", len(entries))
 	}
 }

@@ -186,7 +186,7 @@ func Settle(n *eval.Nightly, c *eval.Comparison) {
 	case n.Trials.Passed+n.Trials.Failed == 0:
 		n.Verdict, n.Reason = eval.InsufficientData, "no trial passed or failed, so there is nothing to compare"
 	default:
-		n.Reason = "there is no baseline and no earlier night to compare with"
+		n.Reason = "no baseline is set and there are fewer than 3 earlier nights: set one with --set-baseline or evalengine baseline set RUN"
 	}
 	n.Nights, n.Regressions, n.Improved, n.Variance = some(n.Nights), some(n.Regressions), some(n.Improved), some(n.Variance)
 	n.New, n.CameBack, n.Gone = some(n.New), some(n.CameBack), some(n.Gone)
