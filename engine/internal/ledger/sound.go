@@ -17,13 +17,27 @@ import (
 // what it should be: cut, of another schema, or of another trial.
 var ErrUnsound = errors.New("unsound file")
 
+// ErrSchema is returned, as [ErrUnsound] is, for a file of another version's: nothing
+// is broken, and this engine cannot read it.
+var ErrSchema = errors.New("file of another schema")
+
 // unsound is an error about one file, with what to do about it where that is known.
 func unsound(path, what string) error { return &unsoundError{path: path, what: what} }
 
-type unsoundError struct{ path, what string }
+type unsoundError struct {
+	path, what string
+	schema     bool
+}
 
-func (e *unsoundError) Error() string        { return e.path + ": " + e.what }
-func (e *unsoundError) Is(target error) bool { return target == ErrUnsound }
+func (e *unsoundError) Error() string { return e.path + ": " + e.what }
+
+func (e *unsoundError) Is(target error) bool {
+	return target == ErrUnsound || e.schema && target == ErrSchema
+}
+
+func otherSchema(path string, schema int, why string) error {
+	return &unsoundError{path, fmt.Sprintf("it is of schema %d and this evalengine reads %d: %s", schema, SchemaVersion, why), true}
+}
 
 // readFile reads a JSON file that a run is made of into v and holds its version
 // against this engine's.
@@ -55,9 +69,9 @@ func readFile(path string, v any) error {
 	}
 	switch {
 	case of.Schema > SchemaVersion:
-		return unsound(path, fmt.Sprintf("it is of schema %d and this evalengine reads %d: a newer evalengine wrote it, use that one", of.Schema, SchemaVersion))
+		return otherSchema(path, of.Schema, "a newer evalengine wrote it, use that one")
 	case of.Schema < SchemaVersion:
-		return unsound(path, fmt.Sprintf("it is of schema %d and this evalengine reads %d: what wrote it is too old", of.Schema, SchemaVersion))
+		return otherSchema(path, of.Schema, "what wrote it is too old")
 	case err != nil:
 		return unsound(path, notJSON(err))
 	}
