@@ -123,7 +123,7 @@ func TestWireFieldNames(t *testing.T) {
 		}},
 		Answer: "answer", StateBefore: []byte("3"), StateAfter: []byte("4"), Outcome: "refused", AgentSeconds: 2.5,
 		Target: []byte("5"), HostCapabilities: []string{"cap"}, Prompts: []string{"prompt"},
-		Gold: &scorerv1.Gold{State: []byte("6"), Grades: []*scorerv1.Grade{{Score: "g", Values: []float64{1}}}, Floor: []*scorerv1.Grade{{Score: "f"}}, Stale: "old"},
+		Gold: &scorerv1.Gold{State: []byte("6"), Grades: []*scorerv1.Grade{{Score: "g", Values: []float64{1}}}, Floor: []*scorerv1.Grade{{Score: "f"}}, Stale: "old", Trial: "s.base.h.r2"},
 		Pages: []*scorerv1.Page{{
 			Page: &recordv1.Page{
 				Name: "p", Url: "u", FinalUrl: "f", Title: "t", Status: 200, Requests: 3, Bytes: 4, Unsettled: []string{"fonts"}, Error: "e", Seconds: 1,
