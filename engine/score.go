@@ -34,6 +34,9 @@ type ScoreOptions struct {
 	// Replay answers judges from what the trials' records say that models answered:
 	// no model is asked.
 	Replay bool
+	// Against has judges compare each trial with another one, in place of its story's
+	// gold.
+	Against Against
 	// Concurrency is how many trials are scored at once; 0 is one.
 	Concurrency int
 	// Started is told the run's folder before the first trial; it may be nil.
@@ -56,6 +59,10 @@ type Scoring struct {
 	Deltas []eval.ScoreDelta
 	// Left are the trials whose verdicts stay as they were, and why.
 	Left []Unscored
+	// Unpaired are the trials that were to be compared and have no other, and why;
+	// Alone the IDs of others that no trial was compared with.
+	Unpaired []Unscored
+	Alone    []string
 }
 
 // Rescored is a trial that was scored again.
@@ -65,7 +72,7 @@ type Rescored struct {
 	Replaced eval.Verdict
 }
 
-// Unscored is a trial that was not scored again.
+// Unscored is a trial that was not scored again, or not compared.
 type Unscored struct {
 	Trial string
 	Why   error
@@ -135,6 +142,7 @@ type scoring struct {
 	// r is a run that starts nothing: what the trials are scored with.
 	r      *run
 	runner *trial.Runner
+	others *others
 	out    *Scoring
 }
 
@@ -163,6 +171,9 @@ func (sc *scoring) begin(ctx context.Context, s *eval.Suite) error {
 		Suite: s, Ledger: sc.kept, Modules: r.modules, Secrets: r.secrets, Environ: sc.e.o.Environ,
 		Versions: r.versions(), Logger: sc.e.o.Logger, Observe: sc.o.Observe, Models: r.models, Replay: sc.o.Replay,
 		Golds: r.golds,
+	}
+	if err := sc.compareWith(); err != nil {
+		return err
 	}
 	if sc.o.Started != nil {
 		sc.o.Started(sc.kept.Info, sc.kept.Dir())
@@ -204,6 +215,9 @@ func (sc *scoring) run(ctx context.Context) error {
 		}
 	}
 	sc.out.Deltas = deltas.Deltas()
+	if sc.others != nil {
+		sc.out.Unpaired, sc.out.Alone = sc.others.left(sc.trials)
+	}
 	return ctx.Err()
 }
 

@@ -18,6 +18,10 @@ func (f *fakeJudge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if text := string(body); strings.Contains(text, "RESULT A, STATE") {
+		answer(w, map[string]any{"reason": "It is so.", "preference": prefers(text)})
+		return
+	}
 	grade, first := 0, 0
 	switch text := string(body); {
 	case strings.Contains(text, "GOLDEN"):
@@ -34,9 +38,28 @@ func (f *fakeJudge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Grade  int      `json:"grade"`
 	}
 	of := func(n int) graded { return graded{"It is so.", []string{}, n} }
-	reply, err := json.Marshal(map[string]any{
+	answer(w, map[string]any{
 		"completion": of(first), "tool_choice": of(grade), "correctness": of(grade), "summary": "Seen.", "findings": []any{},
 	})
+}
+
+// prefers is which of two states a judge prefers: the one with a page that is
+// called Good; where both have one, what is shown first, and for none no one.
+func prefers(text string) string {
+	_, text, _ = strings.Cut(text, "## RESULT A, STATE")
+	a, b, _ := strings.Cut(text, "## RESULT B, STATE")
+	switch good := [2]bool{strings.Contains(a, "Good"), strings.Contains(b, "Good")}; {
+	case good[0]:
+		return "A"
+	case good[1]:
+		return "B"
+	}
+	return "tie"
+}
+
+// answer answers with a reply of an OpenAI-compatible model.
+func answer(w http.ResponseWriter, said map[string]any) {
+	reply, err := json.Marshal(said)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,8 @@ type scoreFlags struct {
 	jobs   int
 	output string
 	replay bool
+
+	against engine.Against
 }
 
 func (a *app) scoreCommand() *cobra.Command {
@@ -30,8 +33,12 @@ func (a *app) scoreCommand() *cobra.Command {
 no target is started. Records are never changed; each new verdict is kept beside its
 record as scores/<id>.json, says which one it replaces, and counts from then on.
 
+With --against, --against-variant or --against-host, judges that compare two results
+(judge/pairwise) are shown another trial in place of the story's gold: the one of the
+same story and repeat.
+
 Exit codes are those of run.`,
-		Example: "  evalengine score latest suite.hcl",
+		Example: "  evalengine score latest suite.hcl\n  evalengine score latest --against-host claude",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.score(a, cmd, args[0], args[1:]) },
 	}
@@ -40,6 +47,9 @@ Exit codes are those of run.`,
 	fl.StringArrayVar(&f.varFiles, "var-file", nil, "read variables of SUITE from this file of NAME = VALUE lines (repeatable)")
 	fl.IntVarP(&f.jobs, "jobs", "j", max(2, runtime.NumCPU()), "how many trials are scored at once")
 	fl.BoolVar(&f.replay, "replay", false, "answer judges with what models answered before; no model is asked")
+	fl.StringVar(&f.against.Run, "against", "", "have judge/pairwise compare each trial with that of the same name in this other RUN")
+	fl.StringVar(&f.against.Variant, "against-variant", "", "the same, with the trial of this variant ("+eval.NoVariant+" is the one without a name)")
+	fl.StringVar(&f.against.Host, "against-host", "", "the same, with the trial on this host")
 	fl.StringVarP(&f.output, "output", "o", "", "also write the report to this file; the ending chooses the format: "+endings)
 	return cmd
 }
@@ -70,7 +80,7 @@ func (f *scoreFlags) score(a *app, cmd *cobra.Command, name string, paths []stri
 	defer e.Close()
 	w := a.watch(0, f.jobs)
 	sc, err := e.Score(cmd.Context(), name, engine.ScoreOptions{
-		Store: store, Paths: paths, Vars: vars, VarFiles: f.varFiles, Concurrency: f.jobs, Replay: f.replay,
+		Store: store, Paths: paths, Vars: vars, VarFiles: f.varFiles, Concurrency: f.jobs, Replay: f.replay, Against: f.against,
 		Started: w.start, Warn: a.tellDiags, Observe: w.observe,
 	})
 	w.stop()
@@ -118,8 +128,30 @@ func (a *app) showScoring(sc *engine.Scoring) {
 		}
 	}
 	report.Deltas(w, sc.Deltas)
+	showUnpaired(w, sc)
 	for _, l := range sc.Left {
 		fmt.Fprintf(w, "  %s  stays as it was: %s\n", l.Trial, report.Line(l.Why.Error(), 200))
+	}
+}
+
+// maxAlone bounds how many trials are named that have no counterpart.
+const maxAlone = 10
+
+// showUnpaired says which trials were compared with none.
+func showUnpaired(w io.Writer, sc *engine.Scoring) {
+	for i, u := range sc.Unpaired {
+		if i == maxAlone {
+			fmt.Fprintf(w, "  … %d more that were not compared\n", len(sc.Unpaired)-i)
+			break
+		}
+		fmt.Fprintf(w, "  %s  not compared: %s\n", u.Trial, report.Line(u.Why.Error(), 200))
+	}
+	if n := len(sc.Alone); n > 0 {
+		names := strings.Join(sc.Alone[:min(n, maxAlone)], ", ")
+		if n > maxAlone {
+			names += ", …"
+		}
+		fmt.Fprintf(w, "  %s that no trial was compared with: %s\n", report.Count(n, "other trial", "other trials"), names)
 	}
 }
 

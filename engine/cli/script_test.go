@@ -129,6 +129,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("EVALENGINE_CACHE", cache)
 			env.Setenv("EVALENGINE_VAR_judge", judge.URL+"/v1")
+			env.Setenv("JUDGE", judge.URL+"/v1")
 			for _, kv := range environ() {
 				name, value, _ := strings.Cut(kv, "=")
 				env.Setenv(name, value)

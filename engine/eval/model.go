@@ -110,6 +110,7 @@ type ModelStop string
 const (
 	StopEnd       ModelStop = "end"
 	StopMaxTokens ModelStop = "max_tokens"
+	StopWindow    ModelStop = "window" // the context window was full
 	StopRefusal   ModelStop = "refusal"
 	StopOther     ModelStop = "other"
 )

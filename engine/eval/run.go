@@ -159,6 +159,30 @@ type Stat struct {
 	// MeanStdErr is the standard error of Mean over the trials; absent for n < 2, and
 	// for a rate, which has Interval alone.
 	MeanStdErr *float64 `json:"mean_std_err,omitempty"`
+	// Pairs is there for a judge's preferences.
+	Pairs *Pairs `json:"pairs,omitempty"`
+}
+
+// UnitPreference is the unit of judges that compare the trial's result with another.
+// Their samples come in pairs, the trial shown first and the other shown first: 1
+// where the trial is preferred, 0 where the other is, 0.5 for a tie.
+const UnitPreference = "preference"
+
+// Pairs are a judge's preferences between trials and others, each pair of results
+// shown in both orders. A preference that does not outlast the change of order is a
+// tie.
+type Pairs struct {
+	N    int `json:"n"`
+	Won  int `json:"won"`
+	Lost int `json:"lost"`
+	Tied int `json:"tied"`
+	// WinRate is the share of pairs that trials win, ties as half a win.
+	WinRate *float64 `json:"win_rate,omitempty"`
+	// OrderConsistency is the share of pairs with the same answer in both orders.
+	OrderConsistency *float64 `json:"order_consistency,omitempty"`
+	// FirstPickRate is how often what is shown first is preferred, of all answers that
+	// prefer one: far from a half it is a bias of position. Absent for ties alone.
+	FirstPickRate *float64 `json:"first_pick_rate,omitempty"`
 }
 
 // FindingCount is one finding over a run: findings of one fingerprint.

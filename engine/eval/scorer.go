@@ -69,6 +69,9 @@ type ScoreInput struct {
 	// why.
 	GoldGrades, FloorGrades []Grade
 	GoldStale               string
+	// GoldTrial names the trial whose state and pages are GoldState and GoldPages, where
+	// a judge compares two trials; empty is the story's gold.
+	GoldTrial string
 	// The rest is always there.
 	Usage            Usage
 	HostCapabilities []string

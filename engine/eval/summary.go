@@ -61,6 +61,8 @@ type Overall struct {
 	Interval []float64 `json:"interval,omitempty"`
 	// IntervalMethod is absent without an interval.
 	IntervalMethod IntervalMethod `json:"interval_method,omitempty"`
+	// Pairs are those of all stories together, for a judge's preferences.
+	Pairs *Pairs `json:"pairs,omitempty"`
 }
 
 // IntervalMethod says how an interval was made. The zero IntervalMethod is none.

@@ -47,8 +47,8 @@ func (c *modelClient) Complete(ctx context.Context, call eval.ModelCall) (*eval.
 	}
 	a := modelAnswerFromProto(r.GetAnswer())
 	switch a.Stop {
-	case eval.StopEnd, eval.StopMaxTokens, eval.StopRefusal, eval.StopOther:
+	case eval.StopEnd, eval.StopMaxTokens, eval.StopWindow, eval.StopRefusal, eval.StopOther:
 		return &a, nil
 	}
-	return nil, c.fault(eval.RetryNever, "gave an answer that stopped with %q, which is none of end, max_tokens, refusal and other", a.Stop)
+	return nil, c.fault(eval.RetryNever, "gave an answer that stopped with %q, which is none of end, max_tokens, window, refusal and other", a.Stop)
 }

@@ -66,7 +66,10 @@ func (q *question) ask(model string) (*replies, error) {
 	}
 	for i := range reply.Samples {
 		v, err := q.read(&reply.Samples[i])
-		if err != nil {
+		if err == errWindow {
+			r.condensed = window / 2
+			v, err = q.again(model, window/2, &reply.Samples[i], err)
+		} else if err != nil {
 			v, err = q.again(model, window, &reply.Samples[i], err)
 		}
 		if err != nil {
@@ -127,6 +130,7 @@ func (q *question) send(model string, window int, refused string, samples, maxTo
 
 var (
 	errCut     = errors.New("the reply was cut because it was too long")
+	errWindow  = errors.New("the model's context window was full before the reply ended")
 	errRefusal = errors.New("the model refused to answer")
 )
 
@@ -137,6 +141,8 @@ func (q *question) read(a *eval.ModelAnswer) (jsonv.Value, error) {
 		return readReply(a.Text, q.check)
 	case eval.StopMaxTokens:
 		return jsonv.Value{}, errCut
+	case eval.StopWindow:
+		return jsonv.Value{}, errWindow
 	case eval.StopRefusal:
 		return jsonv.Value{}, errRefusal
 	}
@@ -145,14 +151,16 @@ func (q *question) read(a *eval.ModelAnswer) (jsonv.Value, error) {
 
 // again asks once more after a reply that cannot be used, unless the model refused.
 func (q *question) again(model string, window int, a *eval.ModelAnswer, first error) (jsonv.Value, error) {
-	maxTokens := q.maxTokens
+	maxTokens, refused := q.maxTokens, first.Error()
 	switch first {
+	case errWindow:
+		refused = "" // nothing was wrong with the reply
 	case errRefusal:
 		return jsonv.Value{}, first
 	case errCut:
 		maxTokens = max(cutFactor*max(q.maxTokens, int(a.Usage.OutputTokens)), leastRaised)
 	}
-	reply, err := q.send(model, window, first.Error(), 1, maxTokens)
+	reply, err := q.send(model, window, refused, 1, maxTokens)
 	if err != nil {
 		return jsonv.Value{}, err
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/scorers/scorer/scorertest"
 )
@@ -170,9 +172,39 @@ func TestPairwiseWithoutAPair(t *testing.T) {
 			t.Errorf("got %s %q; want skipped %q", o.State, o.Reason, reason)
 		}
 	}
+	other, gone := target(), target()
+	other.GoldTrial, gone.GoldTrial, gone.GoldStale = "s.base.h.r2", "s.base.h.r2", "it has no record"
+	if o := ask(t, says(`{"reason":"","preference":"B"}`, `{"reason":"","preference":"A"}`), other, "pairwise", `{}`); o.Value != 0 || !strings.HasPrefix(o.Reason, "s.base.h.r2 preferred (0) over both orders. trial shown first: s.base.h.r2 preferred") {
+		t.Errorf("against another trial: got %v %q", o.Value, o.Reason)
+	}
+	if o := ask(t, says("{}"), gone, "pairwise", `{}`); o.State != eval.ScoreSkipped || o.Reason != "not compared with s.base.h.r2: it has no record" {
+		t.Errorf("got %s %q; want skipped", o.State, o.Reason)
+	}
 	o := ask(t, says("no"), target(), "pairwise", `{}`)
 	if want := "trial shown first: no usable reply, asked twice: the reply holds no JSON object; then the reply holds no JSON object"; o.State != eval.ScoreErrored || o.Reason != want {
 		t.Errorf("got %s %q; want errored %q", o.State, o.Reason, want)
+	}
+}
+
+// Samples stand in pairs, one in each order; an answer that has no counterpart in the
+// other order counts for nothing.
+func TestPairwiseSamples(t *testing.T) {
+	one := func(p string) string { return `{"reason":"","preference":"` + p + `"}` }
+	m := &scorertest.Model{Reply: func(n int, _ *eval.ModelRequest) *eval.ModelReply {
+		switch n {
+		case 0:
+			return scorertest.Answers(one("A"), one("A"), one("tie"))
+		case 1:
+			return scorertest.Answers(one("B"), "?", one("A"))
+		}
+		return scorertest.Answers("?")
+	}}
+	o := ask(t, m, target(), "pairwise", `{"samples":3}`)
+	if d := cmp.Diff([]float64{1, 1, 1, 0}, o.Samples); d != "" || o.Value != 0.75 {
+		t.Errorf("value %v, samples %v; want 0.75", o.Value, o.Samples)
+	}
+	if want := " [2 of 3 samples can be used in both orders: no usable reply, asked twice: the reply holds no JSON object; then the reply holds no JSON object]"; !strings.HasSuffix(o.Reason, "Position bias 0.25 towards what is shown first"+want) {
+		t.Errorf("reason %q", o.Reason)
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 func registerPairwise() {
-	register("pairwise", "preference", "Shows the trial's result and the gold's side by side, states and pages, in both orders, and asks which one is better, ties allowed. "+
-		"The value is how often the trial is preferred, a tie counting half: 0.5 is as good as the gold. The raw value is the same from -1 to 1. "+
-		"The reason says how far the answers follow the position in place of the result. Skipped where the story has no gold that can be used.",
+	register("pairwise", eval.UnitPreference, "Shows the trial's result and the gold's, or another trial's (score --against), side by side, states and pages, in both orders, and asks which one is better, ties allowed. "+
+		"The value is how often the trial is preferred, a tie counting half: 0.5 is as good as the other. The raw value is the same from -1 to 1. "+
+		"The reason says how far the answers follow the position in place of the result. Skipped where there is no gold that can be used, and no other trial.",
 		[]eval.Part{eval.PartState, eval.PartPages, eval.PartGold}, pairwise,
 		append([]eval.Attribute{briefParam, rubricParam, pagesParam, maxImagesParam}, askParams...)...)
 }
@@ -39,6 +39,8 @@ type pair struct {
 
 func pairwise(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 	switch {
+	case in.GoldTrial != "" && in.GoldStale != "":
+		return scorer.Skip("not compared with " + in.GoldTrial + ": " + in.GoldStale), nil
 	case in.GoldStale != "":
 		return scorer.Skip("the gold is stale: " + in.GoldStale), nil
 	case len(in.GoldState) == 0 && len(in.GoldPages) == 0:
@@ -49,6 +51,9 @@ func pairwise(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 		brief: p.String("brief"), rubric: p.String("rubric"),
 		one: side{name: "trial", state: in.State}, other: side{name: "gold", state: in.GoldState},
 	}
+	if in.GoldTrial != "" {
+		c.other.name = in.GoldTrial
+	}
 	var err error
 	if c.settings, err = settingsOf(p); err != nil {
 		return scorer.Result{}, err
@@ -57,7 +62,7 @@ func pairwise(in *scorer.Input, p scorer.Params) (scorer.Result, error) {
 		return scorer.Skip(skip), err
 	}
 	if len(c.one.pictures) == 0 && (len(c.one.state) == 0 || len(c.other.state) == 0) {
-		return scorer.Skip("trial and gold have neither states nor pages in common"), nil
+		return scorer.Skip("trial and " + c.other.name + " have neither states nor pages in common"), nil
 	}
 	return c.score(first(p)[0])
 }
@@ -71,7 +76,7 @@ func (c *pair) look(in *scorer.Input, p scorer.Params) (skip string, err error) 
 		return skip, err
 	}
 	if c.other.pages, c.other.pictures, skip, err = imagesOf(in.GoldPages, true, p); err != nil {
-		return "", errors.New("gold: " + err.Error())
+		return "", errors.New(c.other.name + ": " + err.Error())
 	}
 	// Each side has half of the pictures.
 	half := max(p.Int("max_images")/2, 1)
@@ -79,43 +84,75 @@ func (c *pair) look(in *scorer.Input, p scorer.Params) (skip string, err error) 
 	return skip, nil
 }
 
-// score asks in both orders.
+// answers are what a model said in one order: what the trial is worth by each, and
+// the reason of the first.
+type answers struct {
+	first    *side
+	worth    []float64
+	reason   string
+	problems []string
+}
+
+// score asks in both orders. An answer in one order counts together with one in the
+// other: without it, it would count for the position.
 func (c *pair) score(model string) (scorer.Result, error) {
+	var both [2]answers
+	for n, order := range [2][2]*side{{&c.one, &c.other}, {&c.other, &c.one}} {
+		skip, err := c.ask(model, order, &both[n])
+		if skip != "" || err != nil {
+			return scorer.Skip(skip), err
+		}
+	}
+	n := min(len(both[0].worth), len(both[1].worth))
 	var values, firsts []float64
-	var said []string
-	for _, order := range [2][2]*side{{&c.one, &c.other}, {&c.other, &c.one}} {
-		q := c.question(order[0], order[1])
-		if err := q.compile(); err != nil {
-			return scorer.Result{}, err
-		}
-		r, err := q.ask(model)
-		if err != nil {
-			return scorer.Result{}, err
-		}
-		if 2*len(r.values) <= c.samples {
-			if r.unmeasured != "" && len(r.values) == 0 {
-				return scorer.Skip("not measured: " + r.unmeasured), nil
-			}
-			return scorer.Result{}, errors.New(order[0].name + " shown first: " + strings.Join(distinctTexts(r.problems), "; "))
-		}
-		var of []float64
-		for _, v := range r.values {
-			first := worth(v.Get("preference").String())
-			firsts = append(firsts, first)
-			if order[0] == &c.other {
-				first = 1 - first
-			}
-			of = append(of, first)
-		}
-		values = append(values, of...)
-		one := order[0].name + " shown first: " + preferred(mean(of), c)
-		if why := strings.TrimRight(strings.TrimSpace(r.values[0].Get("reason").String()), "."); why != "" {
-			one += ", because " + tree.Cut(why, reasonSize)
-		}
-		said = append(said, one)
+	for i := range n {
+		a, b := both[0].worth[i], both[1].worth[i]
+		values, firsts = append(values, a, b), append(firsts, a, 1-b)
 	}
 	value := mean(values)
-	return scorer.Measure(2*value-1, "", value, preferred(value, c)+" over both orders. "+strings.Join(said, "; ")+". "+bias(mean(firsts))).WithSamples(values...), nil
+	reason := preferred(value, c) + " over both orders. " + both[0].said(n, c) + "; " + both[1].said(n, c) + ". " + bias(mean(firsts))
+	if n < c.samples {
+		problems := distinctTexts(append(both[0].problems, both[1].problems...))
+		reason += " [" + text.Int(n) + " of " + text.Int(c.samples) + " samples can be used in both orders: " + strings.Join(problems, "; ") + "]"
+	}
+	return scorer.Measure(2*value-1, "", value, reason).WithSamples(values...), nil
+}
+
+// ask asks in one order.
+func (c *pair) ask(model string, order [2]*side, a *answers) (skip string, err error) {
+	q := c.question(order[0], order[1])
+	if err := q.compile(); err != nil {
+		return "", err
+	}
+	r, err := q.ask(model)
+	if err != nil {
+		return "", err
+	}
+	if 2*len(r.values) <= c.samples {
+		if r.unmeasured != "" && len(r.values) == 0 {
+			return "not measured: " + r.unmeasured, nil
+		}
+		return "", errors.New(order[0].name + " shown first: " + strings.Join(distinctTexts(r.problems), "; "))
+	}
+	a.first, a.problems = order[0], r.problems
+	a.reason = strings.TrimRight(strings.TrimSpace(r.values[0].Get("reason").String()), ".")
+	for _, v := range r.values {
+		first := worth(v.Get("preference").String())
+		if order[0] == &c.other {
+			first = 1 - first
+		}
+		a.worth = append(a.worth, first)
+	}
+	return "", nil
+}
+
+// said says what came of the first n answers.
+func (a *answers) said(n int, c *pair) string {
+	s := a.first.name + " shown first: " + preferred(mean(a.worth[:n]), c)
+	if a.reason != "" {
+		s += ", because " + tree.Cut(a.reason, reasonSize)
+	}
+	return s
 }
 
 // worth is what a preference is to the result that is shown first.

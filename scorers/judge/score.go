@@ -185,6 +185,13 @@ func (o *opinions) notes(d *verdict) string {
 	if len(d.missing) > 0 {
 		said += " [cites what does not exist: " + strings.Join(distinctTexts(d.missing), ", ") + "]"
 	}
+	blank := 0
+	for i := range o.verdicts {
+		blank += o.verdicts[i].blank
+	}
+	if blank > 0 {
+		said += " [" + text.Count(blank, "finding") + " without a text left out]"
+	}
 	if o.condensed > 0 {
 		said += " [condensed to " + text.Int(o.condensed) + " characters, because the model takes no more]"
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,7 +18,11 @@ func visible(s string) string {
 	out := make([]byte, 0, len(s)+16)
 	start := true // of a line, white space aside
 	var before rune
-	for i, r := range s {
+	for i, n := 0, 0; i < len(s); i += n {
+		r := rune(s[i])
+		if n = 1; r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+		}
 		switch {
 		case r == '\n':
 			start = true
@@ -31,6 +34,8 @@ func visible(s string) string {
 			start = false
 		}
 		switch {
+		case r >= ' ' && r < 0x7f:
+			out = append(out, byte(r))
 		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
 		case hidden(r) || joins(r) && joins(before) && !(before == emoji && r == joiner):
 			out = append(out, `\u{`...)
@@ -63,11 +68,15 @@ func marks(s string) bool {
 // anything like a line of the request's own.
 func isPlain(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+		switch c := s[i]; {
+		case c < ' ' && c != '\n' && c != '\t' || c >= 0x7f:
+			return false
+		case c != '<' && c != '[':
+		case strings.HasPrefix(s[i:], fenceMark), strings.HasPrefix(s[i:], "[s"), strings.HasPrefix(s[i:], "[..."):
 			return false
 		}
 	}
-	return !strings.Contains(s, fenceMark) && !strings.Contains(s, "[s") && !strings.Contains(s, "[...")
+	return true
 }
 
 // hidden reports whether a character cannot be seen but could be read by a
@@ -111,61 +120,6 @@ func cut(s string, limit int) string {
 		tail++
 	}
 	return s[:head] + "\n[... " + text.Int(utf8.RuneCountInString(s[head:tail])) + " characters left out ...]\n" + s[tail:]
-}
-
-const (
-	// maxCanonical bounds what is put in order, and how deep.
-	maxCanonical = 4 << 20
-	maxNesting   = 100
-)
-
-// canonical returns JSON as text without white space, its members in order of
-// their names; what is no JSON as it is.
-func canonical(b []byte) string {
-	v, err := jsonv.Parse(b)
-	if err != nil || len(b) > maxCanonical {
-		return string(b)
-	}
-	return string(appendCanonical(make([]byte, 0, len(b)), v, 0))
-}
-
-func appendCanonical(out []byte, v jsonv.Value, depth int) []byte {
-	switch k := v.Kind(); {
-	case k == jsonv.String:
-		return jsonv.AppendString(out, v.String())
-	case depth == maxNesting:
-		return append(out, v.Raw()...)
-	case k == jsonv.Array:
-		out = append(out, '[')
-		for i, e := range v.Elements() {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = appendCanonical(out, e, depth+1)
-		}
-		return append(out, ']')
-	case k == jsonv.Object:
-		return appendObject(out, v, depth)
-	}
-	return append(out, v.Raw()...)
-}
-
-func appendObject(out []byte, v jsonv.Value, depth int) []byte {
-	members := v.Map()
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	out = append(out, '{')
-	for i, name := range names {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(jsonv.AppendString(out, name), ':')
-		out = appendCanonical(out, members[name], depth+1)
-	}
-	return append(out, '}')
 }
 
 // answerText is the final answer: an object or a list as canonical JSON, any

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -146,6 +147,9 @@ func argumentsText(s *eval.Step) string {
 // resultText is the text of a result; pictures and the like are named, and what
 // is no text is canonical JSON.
 func resultText(result eval.JSON) string {
+	if s, ok := onlyText(result); ok {
+		return s
+	}
 	v, err := jsonv.Parse(result)
 	if err != nil {
 		return string(result)
@@ -161,6 +165,29 @@ func resultText(result eval.JSON) string {
 		return canonical(v.Raw())
 	}
 	return strings.Join(list, "\n")
+}
+
+// onlyText returns the text of a result that holds nothing else, as most do: what is
+// around it is known, and only the string is looked at.
+func onlyText(result []byte) (string, bool) {
+	const before, after, fine = `{"content":[{"type":"text","text":"`, `"}]}`, `"}],"isError":false}`
+	rest, ok := bytes.CutPrefix(result, []byte(before))
+	if !ok {
+		return "", false
+	}
+	text, ok := bytes.CutSuffix(rest, []byte(after))
+	if !ok {
+		text, ok = bytes.CutSuffix(rest, []byte(fine))
+	}
+	if !ok {
+		return "", false
+	}
+	from := len(before) - 1
+	v, err := jsonv.Parse(result[from : from+len(text)+2])
+	if err != nil {
+		return "", false
+	}
+	return v.Str()
 }
 
 func contentText(item jsonv.Value) string {

@@ -78,8 +78,10 @@ type verdict struct {
 	// missing are citations of the grades that do not exist.
 	missing  []string
 	findings []eval.Finding
-	value    float64
-	points   float64
+	// blank counts findings that say nothing.
+	blank  int
+	value  float64
+	points float64
 }
 
 const (
@@ -104,6 +106,10 @@ func (f *form) verdictOf(v jsonv.Value, model string, c citer) verdict {
 	d.points = f.scale.points(d.grades)
 	d.value = f.scale.value(d.points)
 	for _, e := range v.Get("findings").Elements() {
+		if strings.TrimSpace(e.Get("text").String()) == "" {
+			d.blank++
+			continue
+		}
 		d.findings = append(d.findings, findingOf(e, c))
 	}
 	return d

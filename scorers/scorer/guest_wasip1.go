@@ -23,11 +23,11 @@ func hostCall(op unsafe.Pointer, opLen uint32, request unsafe.Pointer, requestLe
 //go:wasmimport eval_v1 response_read
 func responseRead(p unsafe.Pointer, off, n uint32) uint32
 
-// init leaves free memory in the heap, so that a small trial is scored without
+// init leaves free memory in the heap, so that most trials are scored without
 // growing the instance: an instance that did not grow can be put back to its
 // first state at little cost.
 func init() {
-	warm = make([]byte, 1<<20)
+	warm = make([]byte, 8<<20)
 	warm = nil
 	runtime.GC()
 }

@@ -138,7 +138,7 @@ func writeRequest(w *writer, in *eval.ScoreInput, want Parts) {
 }
 
 func hasGold(in *eval.ScoreInput) bool {
-	return len(in.GoldState) > 0 || len(in.GoldPages) > 0 || len(in.GoldGrades) > 0 || len(in.FloorGrades) > 0 || in.GoldStale != ""
+	return len(in.GoldState) > 0 || len(in.GoldPages) > 0 || len(in.GoldGrades) > 0 || len(in.FloorGrades) > 0 || in.GoldStale != "" || in.GoldTrial != ""
 }
 
 // writeGold writes the gold's pages with the parts that are wanted of the
@@ -149,6 +149,7 @@ func writeGold(w *writer, in *eval.ScoreInput, want Parts) {
 	messages(w, 3, writeGrade, in.GoldGrades)
 	messages(w, 4, writeGrade, in.FloorGrades)
 	w.str(5, in.GoldStale)
+	w.str(6, in.GoldTrial)
 }
 
 func readGold(r *reader, in *eval.ScoreInput) {
@@ -164,6 +165,8 @@ func readGold(r *reader, in *eval.ScoreInput) {
 			in.FloorGrades = add(r, readGrade, in.FloorGrades)
 		case 5:
 			in.GoldStale = r.str()
+		case 6:
+			in.GoldTrial = r.str()
 		}
 	}
 }

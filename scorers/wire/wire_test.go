@@ -29,7 +29,7 @@ func input() *eval.ScoreInput {
 		}},
 		Scores:    []eval.Score{{Name: "n", Value: new(1.0), Passed: new(bool), Evidence: []eval.Evidence{{Pointer: "/"}}}},
 		GoldState: eval.JSON("3"), GoldPages: []eval.Page{{Name: "g"}},
-		GoldGrades: []eval.Grade{{Score: "judge/visual", Values: []float64{0, 0.5}}}, FloorGrades: []eval.Grade{{Score: "f"}}, GoldStale: "old",
+		GoldGrades: []eval.Grade{{Score: "judge/visual", Values: []float64{0, 0.5}}}, FloorGrades: []eval.Grade{{Score: "f"}}, GoldStale: "old", GoldTrial: "s.base.h.r2",
 		Usage:            eval.Usage{Turns: -1, InputTokens: 1 << 40, CostUSD: &cost, Models: []string{"m", ""}},
 		HostCapabilities: []string{"c"}, Prompts: []string{"do"}, Outcome: eval.Completed, AgentSeconds: 2,
 		Target: eval.JSON("{}"),
@@ -62,7 +62,7 @@ func TestParts(t *testing.T) {
 		eval.PartTools:      func(to, in *eval.ScoreInput) { to.Tools = in.Tools },
 		eval.PartScores:     func(to, in *eval.ScoreInput) { to.Scores = in.Scores },
 		eval.PartGold: func(to, in *eval.ScoreInput) {
-			to.GoldState, to.GoldPages, to.GoldStale = in.GoldState, in.GoldPages, in.GoldStale
+			to.GoldState, to.GoldPages, to.GoldStale, to.GoldTrial = in.GoldState, in.GoldPages, in.GoldStale, in.GoldTrial
 			to.GoldGrades, to.FloorGrades = in.GoldGrades, in.FloorGrades
 		},
 		eval.PartPages:      func(to, in *eval.ScoreInput) { to.Pages = pagesWith(in, false, false) },

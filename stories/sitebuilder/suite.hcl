@@ -18,9 +18,18 @@ variable "judge" {
   description = "The model that judges ask, of Anthropic."
 }
 
+variable "judge_url" {
+  type        = string
+  default     = ""
+  description = "Where judges ask it: a gateway, or a model on this machine, that speaks Anthropic's API. Empty is Anthropic's own address."
+}
+
 model "judge" {
   provider = "anthropic"
   name     = var.judge
+  config {
+    base_url = var.judge_url == "" ? null : var.judge_url
+  }
 }
 
 # -- hosts

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +15,12 @@ func TestReadLabels(t *testing.T) {
 	for _, tt := range []struct{ name, in, err string }{
 		{"plain", "trial,score,labeller,value\na.base.h.r1,judge/t,ann,3\n", ""},
 		{"byte order mark, order, more columns, spaces", "\ufeffValue, note,trial,score,labeller\n 3 ,\"well, well\",a.base.h.r1,judge/t, ann\n", ""},
+		{"lines of Windows", "trial,score,labeller,value\r\na.base.h.r1,judge/t,ann,3\r\n", ""},
+		{"UTF-16", "\xff\xfet\x00r\x00", "the file is UTF-16; save it as CSV in UTF-8"},
+		{"semicolons", "trial;score;labeller;value\na;b;c;1\n", "line 1: the columns are apart by semicolons or tabs; a CSV file has commas"},
+		{"two columns of one name", "trial,score,labeller,value,score\na,b,c,1,d\n", `line 1: two columns are named "score"`},
+		{"negative", "trial,score,labeller,value\na,b,c,-1\n", `line 2: value "-1" is no whole number from 0 to 4; --levels sets the scale`},
+		{"a million lines", "trial,score,labeller,value\n" + manyLabels(1_000_000), "line 200002: more than 200000 labels"},
 		{"empty", "", "the file is empty"},
 		{"column missing", "trial,score,value\n", `line 1: no column "labeller"`},
 		{"too high", "trial,score,labeller,value\na,b,c,5\n", `line 2: value "5" is no whole number from 0 to 4`},
@@ -35,6 +42,14 @@ func TestReadLabels(t *testing.T) {
 			t.Errorf("%s: %v\n%s", tt.name, err, d)
 		}
 	}
+}
+
+func manyLabels(n int) string {
+	var sb strings.Builder
+	for i := range n {
+		sb.WriteString("t" + strconv.Itoa(i) + ",judge/t,ann,3\n")
+	}
+	return sb.String()
 }
 
 func FuzzReadLabels(f *testing.F) {
@@ -79,6 +94,20 @@ func TestCompare(t *testing.T) {
 	all := c.Scores[0].All
 	if all.Trials != 12 || all.Labellers != 1 || !all.TooFew || !near(*all.Agreement, 0.75) || !near(*all.Kappa, 0.5) {
 		t.Errorf("all = %+v", all)
+	}
+	for name, pair := range map[string][2][]float64{
+		"agreement": {all.AgreementInterval, {0.4676947, 0.9110583}}, // Wilson's of 9 in 12
+		"kappa":     {all.KappaInterval, {0.0168624, 0.9831376}},
+	} {
+		for i := range 2 {
+			if len(pair[0]) != 2 || math.Abs(pair[0][i]-pair[1][i]) > 1e-4 {
+				t.Errorf("interval of the %s = %v; want %v", name, pair[0], pair[1])
+				break
+			}
+		}
+	}
+	if d := cmp.Diff([]string{"j of gone"}, c.UnusedFirst); d != "" {
+		t.Error(d)
 	}
 	if d := cmp.Diff([][]int{{4, 1}, {2, 5}}, all.Confusion); d != "" {
 		t.Error(d)

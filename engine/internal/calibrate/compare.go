@@ -13,6 +13,13 @@ import (
 // kappa's interval is about as wide as the scale of what kappas mean.
 const Enough = 30
 
+// maxUnused bounds how many labels are named that nothing is made of.
+const maxUnused = 5
+
+// level is that of intervals, and width how many standard errors it takes to each
+// side.
+const level, width = 0.95, 1.959963984540054
+
 // Calibration is how judges agree with people.
 type Calibration struct {
 	Run string `json:"run"`
@@ -21,8 +28,9 @@ type Calibration struct {
 	Pass   int     `json:"pass"`
 	Scores []Score `json:"scores"`
 	// Unused counts labels of trials that the run does not have, and of scores
-	// without a value.
-	Unused int `json:"unused"`
+	// without a value; UnusedFirst names the first of them.
+	Unused      int      `json:"unused"`
+	UnusedFirst []string `json:"unused_first,omitempty"`
 }
 
 // Score is one score over all stories, and story by story.
@@ -47,6 +55,12 @@ type Figures struct {
 	Trials    int  `json:"trials"`
 	Labellers int  `json:"labellers"`
 	TooFew    bool `json:"too_few,omitempty"`
+	// Intervals are of 95 %: Wilson's for the agreement; for kappas 1.96 standard errors
+	// to each side, cut to -1..1, and absent where no error can be told.
+	AgreementInterval []float64 `json:"agreement_interval,omitempty"`
+	KappaInterval     []float64 `json:"kappa_interval,omitempty"`
+	LinearInterval    []float64 `json:"kappa_linear_interval,omitempty"`
+	QuadraticInterval []float64 `json:"kappa_quadratic_interval,omitempty"`
 	// Agreement is the share of equal levels, Expected what chance gives.
 	Agreement *float64 `json:"agreement,omitempty"`
 	Expected  *float64 `json:"expected,omitempty"`
@@ -104,10 +118,17 @@ func Compare(judged []Judged, labels []Label, levels, pass int) *Calibration {
 	}
 	c := &Calibration{Levels: levels, Pass: pass, Unused: len(labels), Scores: []Score{}}
 	byScore := map[string][]pair{}
+	known := map[key]bool{}
 	for _, j := range judged {
+		known[key{j.Trial, j.Score}] = true
 		p := pair{Judged: j, labels: of[key{j.Trial, j.Score}]}
 		c.Unused -= len(p.labels)
 		byScore[j.Score] = append(byScore[j.Score], p)
+	}
+	for _, l := range labels {
+		if len(c.UnusedFirst) < maxUnused && !known[key{l.Trial, l.Score}] {
+			c.UnusedFirst = append(c.UnusedFirst, l.Score+" of "+l.Trial)
+		}
 	}
 	for name, pairs := range byScore {
 		if !slices.ContainsFunc(pairs, func(p pair) bool { return len(p.labels) > 0 }) {
@@ -185,15 +206,36 @@ func (f *Figures) agree(human, judge, exact []float64, units [][]float64) {
 	if share, expected, ok := stats.Agreement(human, judge); ok {
 		f.Agreement, f.Expected = &share, &expected
 	}
+	equal := 0
+	for i := range human {
+		if human[i] == judge[i] {
+			equal++
+		}
+	}
+	if lo, hi, ok := stats.Wilson(equal, len(human), level); ok {
+		f.AgreementInterval = []float64{lo, hi}
+	}
 	if bias, distance, ok := stats.Bias(exact, human); ok {
 		f.Bias, f.Distance = &bias, &distance
 	}
-	f.Kappa = known(stats.Kappa(human, judge, stats.Nominal))
-	f.Linear = known(stats.Kappa(human, judge, stats.Linear))
-	f.Quadratic = known(stats.Kappa(human, judge, stats.Quadratic))
+	f.Kappa, f.KappaInterval = kappa(human, judge, stats.Nominal)
+	f.Linear, f.LinearInterval = kappa(human, judge, stats.Linear)
+	f.Quadratic, f.QuadraticInterval = kappa(human, judge, stats.Quadratic)
 	f.AlphaNominal = known(stats.Alpha(units, stats.Nominal))
 	f.AlphaOrdinal = known(stats.Alpha(units, stats.Ordinal))
 	f.AlphaInterval = known(stats.Alpha(units, stats.Quadratic))
+}
+
+// kappa is Cohen's with its interval.
+func kappa(human, judge []float64, m stats.Metric) (k *float64, interval []float64) {
+	v, ok := stats.Kappa(human, judge, m)
+	if !ok {
+		return nil, nil
+	}
+	if se, ok := stats.KappaStdErr(human, judge, m); ok {
+		interval = []float64{max(-1, v-width*se), min(1, v+width*se)}
+	}
+	return &v, interval
 }
 
 func (f *Figures) rates(r stats.Rates, passed, n int) {

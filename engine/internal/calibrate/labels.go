@@ -43,6 +43,9 @@ func ReadLabels(r io.Reader, levels int) ([]Label, error) {
 	if err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(head[0], "\xff\xfe") || strings.HasPrefix(head[0], "\xfe\xff") {
+		return nil, errors.New("the file is UTF-16; save it as CSV in UTF-8")
+	}
 	at, err := places(head)
 	if err != nil {
 		return nil, err
@@ -58,6 +61,12 @@ func places(head []string) (at [4]int, err error) {
 	}
 	for i, want := range columns {
 		at[i] = slices.Index(names, want)
+		if at[i] < 0 && len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
+			return at, errors.New("line 1: the columns are apart by semicolons or tabs; a CSV file has commas")
+		}
+		if at[i] >= 0 && slices.Contains(names[at[i]+1:], want) {
+			return at, fmt.Errorf("line 1: two columns are named %q", want)
+		}
 		if at[i] < 0 {
 			return at, fmt.Errorf("line 1: no column %q; the columns are %s", want, strings.Join(columns, ", "))
 		}

@@ -30,6 +30,8 @@ func TestHostilePages(t *testing.T) {
 			w.Header().Set("Content-Disposition", "attachment; filename=x.bin")
 			w.Write([]byte("data"))
 		},
+		"/leaves":  html(`<script>location = "/download"</script><p>text</p>`),
+		"/saves":   html(`<p>text</p><script>onload = () => setTimeout(() => location = "/download", 50)</script>`),
 		"/links":   html(`<p>text</p><a id=a href=/download download>x</a><script>for (let i = 0; i < 20; i++) a.click()</script>`),
 		"/file":    html(`<p>text</p><iframe src="file:///etc/passwd"></iframe><script>fetch("file:///etc/passwd").catch(() => 0); try { location = "file:///etc/passwd" } catch {}</script>`),
 		"/asks":    html(`<p id=p>text</p><script>Promise.allSettled([self.Notification?.requestPermission(), new Promise((d) => navigator.geolocation.getCurrentPosition(d, d)), navigator.mediaDevices && navigator.mediaDevices.getUserMedia({audio: true})]).then(() => { p.textContent = p.className = "answered" })</script>`),
@@ -73,6 +75,8 @@ func TestHostilePages(t *testing.T) {
 		{path: "/reload", err: "the page keeps navigating: "},
 		{path: "/refresh", err: "the page keeps navigating: "},
 		{path: "/download", err: "download"},
+		{path: "/leaves", err: "the page went to a download before it had loaded: " + s.URL + "/download", status: 200},
+		{path: "/saves", html: "text", status: 200},
 		{path: "/links", html: "text", status: 200},
 		{path: "/file", html: "text", status: 200},
 		{path: "/asks", html: "answered", status: 200},

@@ -353,12 +353,16 @@ var errRestless = errors.New("the page keeps navigating")
 const manyNavs = 20
 
 // restless says of an error that the page never stayed where it was, whatever came
-// of that.
+// of that, or that it left for a download: the browser then reads it no further, and
+// does not answer for it either.
 func (w *watch) restless(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if errors.Is(err, errRestless) || w.navs > manyNavs {
 		return fmt.Errorf("%w: %d times, last to %s", errRestless, w.navs, w.url)
+	}
+	if errors.Is(err, errBusy) && w.download != "" {
+		return fmt.Errorf("the page went to a download before it had loaded: %s", w.download)
 	}
 	return err
 }

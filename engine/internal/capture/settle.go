@@ -62,6 +62,9 @@ func (t *tab) load(ctx context.Context) error {
 		case <-t.w.changed:
 		case <-timer.C:
 			t.unsettled("the page had not loaded: %s", list(t.w.underWay(), "its script was still running"))
+			if t.w.gone() {
+				return errBusy
+			}
 			return t.interrupt(ctx)
 		case <-t.s.gone:
 			return errGone

@@ -48,6 +48,7 @@ type watch struct {
 	status   int
 	fatal    string // why the document could not be had
 	url      string
+	download string // what the page went to that is no page
 	navs     int
 	lines    int
 	dialogs  int
@@ -190,6 +191,9 @@ func (w *watch) received(params []byte) {
 	}
 	if ev.Type == network.ResourceTypeDocument && ev.FrameID == w.frame {
 		w.status, w.fatal = f.Status, f.Error
+		if saved(ev.Response) {
+			w.download = f.URL
+		}
 		if f.Blocked {
 			w.fatal = f.URL + ": " + f.Error
 		}
@@ -197,6 +201,24 @@ func (w *watch) received(params []byte) {
 	if status >= 400 {
 		w.fail(f)
 	}
+}
+
+// gone reports whether the page went to a download.
+func (w *watch) gone() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.download != ""
+}
+
+// saved reports whether a browser saves an answer rather than to show it.
+func saved(r *network.Response) bool {
+	for name, v := range r.Headers {
+		if text, ok := v.(string); ok && strings.EqualFold(name, "Content-Disposition") {
+			kind, _, _ := strings.Cut(text, ";")
+			return !strings.EqualFold(strings.TrimSpace(kind), "inline")
+		}
+	}
+	return r.MimeType == "application/octet-stream" || r.MimeType == "application/zip"
 }
 
 // blocked says why a request was refused.

@@ -211,6 +211,8 @@ func part(name, a, b, at string, files []string) string {
 		return modelChange(rest, a, b)
 	case "gold":
 		return "gold " + verb(a, b)
+	case "against":
+		return opponent(a, b)
 	case "condition":
 		return "check condition " + verb(a, b) + at
 	case "values":
@@ -225,6 +227,34 @@ func part(name, a, b, at string, files []string) string {
 		return rest + " " + verb(a, b) + at
 	}
 	return "parameter " + rest + " " + verb(a, b) + at
+}
+
+// opponent says what a judge compares trials with, before and now.
+func opponent(a, b string) string {
+	was, is := opponents(a), opponents(b)
+	switch {
+	case was == "":
+		return "compared with " + is
+	case is == "":
+		return "no longer compared with " + was
+	case was == is:
+		return "the other trials, " + is + ", changed"
+	}
+	return "compared with " + is + ", before with " + was
+}
+
+// opponents is what a trial that was compared with belongs to: its digest and its
+// repeat are left out, because one cause is to stand for all repeats.
+func opponents(s string) string {
+	s = s[:max(0, strings.LastIndexByte(s, ' '))]
+	id, run, other := strings.Cut(s, " of ")
+	if at := strings.LastIndex(id, ".r"); at >= 0 {
+		id = id[:at]
+	}
+	if other {
+		id += " of " + run
+	}
+	return id
 }
 
 func modelChange(block, a, b string) string {

@@ -31,7 +31,7 @@ func Calibration(w io.Writer, c *calibrate.Calibration, st Style) {
 	}
 	if c.Unused > 0 {
 		p.line("")
-		p.line("%s", st.paint(yellow, plural(c.Unused, "label")+" of trials that the run does not have, or of scores without a value"))
+		p.line("%s", st.paint(yellow, plural(c.Unused, "label")+" of trials that the run does not have, or of scores without a value: "+Line(strings.Join(c.UnusedFirst, ", "), 200)))
 	}
 }
 
@@ -40,12 +40,22 @@ func (p *printer) figures(name string, f calibrate.Figures) {
 	if f.TooFew {
 		p.line("      %s", p.st.paint(yellow, fmt.Sprintf("too few labels: below %d trials these figures may be chance", calibrate.Enough)))
 	}
-	p.line("      agreement %s (by chance %s)  kappa %s, linear %s, quadratic %s", figure(f.Agreement), figure(f.Expected), figure(f.Kappa), figure(f.Linear), figure(f.Quadratic))
+	p.line("      agreement %s%s (by chance %s)", figure(f.Agreement), within(f.AgreementInterval), figure(f.Expected))
+	p.line("      kappa %s%s, linear %s%s, quadratic %s%s", figure(f.Kappa), within(f.KappaInterval), figure(f.Linear), within(f.LinearInterval),
+		figure(f.Quadratic), within(f.QuadraticInterval))
 	p.line("      bias %s levels, apart %s levels", figure(f.Bias), figure(f.Distance))
 	p.line("      passes found %s, failures found %s; pass rate %s, corrected %s", figure(f.TPR), figure(f.TNR), figure(f.Observed), figure(f.Corrected))
 	if f.Labellers > 1 {
 		p.line("      among labellers: alpha nominal %s, ordinal %s, interval %s", figure(f.AlphaNominal), figure(f.AlphaOrdinal), figure(f.AlphaInterval))
 	}
+}
+
+// within is an interval of 95 %, where there is one.
+func within(v []float64) string {
+	if len(v) != 2 {
+		return ""
+	}
+	return fmt.Sprintf(" [%.3f %.3f]", v[0], v[1])
 }
 
 // figure is a number, or that it is not defined for what there is.

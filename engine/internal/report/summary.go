@@ -161,6 +161,9 @@ func (p *printer) stat(s eval.Stat) string {
 	if s.Unit != "" {
 		parts = append(parts, s.Unit)
 	}
+	if s.Pairs != nil {
+		parts = append(parts, pairs(s.Pairs))
+	}
 	if s.Errored > 0 {
 		parts = append(parts, p.st.paint(yellow, fmt.Sprintf("%d errored", s.Errored)))
 	}
@@ -168,6 +171,22 @@ func (p *printer) stat(s eval.Stat) string {
 		parts = append(parts, fmt.Sprintf("%d skipped", s.Skipped))
 	}
 	return strings.Join(parts, "  ")
+}
+
+// pairs is what preferences between two results come to.
+func pairs(p *eval.Pairs) string {
+	text := fmt.Sprintf("%s: %d won, %d lost, %d tied", plural(p.N, "pair"), p.Won, p.Lost, p.Tied)
+	for _, rate := range []struct {
+		name string
+		v    *float64
+	}{{"win rate", p.WinRate}, {"same in both orders", p.OrderConsistency}, {"first preferred", p.FirstPickRate}} {
+		if rate.v == nil {
+			text += ", " + rate.name + " undefined"
+			continue
+		}
+		text += fmt.Sprintf(", %s %.2f", rate.name, *rate.v)
+	}
+	return text
 }
 
 func values(s eval.Stat) string {

@@ -89,7 +89,11 @@ func (p *printer) dimensions(list []eval.Overall) {
 		if o.Skipped > 0 {
 			text += fmt.Sprintf("  %d skipped", o.Skipped)
 		}
-		p.line("      %s %s", pad(o.Name, 30), strings.TrimSpace(text+"  "+o.Unit))
+		text = strings.TrimSpace(text + "  " + o.Unit)
+		if o.Pairs != nil {
+			text += "  " + pairs(o.Pairs)
+		}
+		p.line("      %s %s", pad(o.Name, 30), text)
 	}
 }
 

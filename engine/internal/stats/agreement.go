@@ -44,21 +44,102 @@ func Agreement(a, b []float64) (share, expected float64, ok bool) {
 // that chance gives. Distances are those between the labels themselves. Not ok
 // without pairs, or where chance alone leaves no disagreement.
 func Kappa(a, b []float64, m Metric) (kappa float64, ok bool) {
-	if len(a) == 0 || len(a) != len(b) {
+	t, ok := tabulate(a, b)
+	if !ok {
 		return 0, false
 	}
-	var seen, chance float64
-	n := float64(len(a))
-	for i := range a {
-		seen += distance(a[i], b[i], m) / n
-		for j := range b {
-			chance += distance(a[i], b[j], m) / (n * n)
-		}
-	}
+	seen, chance := t.disagreement(m)
 	if chance == 0 {
 		return 0, false
 	}
 	return 1 - seen/chance, true
+}
+
+// KappaStdErr returns the standard error of [Kappa] for large samples (Fleiss, Cohen
+// and Everitt, 1969), for weights as well. Not ok where kappa is not, and where the
+// pairs that were seen let nothing vary, as raters do who never differ: that is not
+// an error of 0.
+func KappaStdErr(a, b []float64, m Metric) (se float64, ok bool) {
+	t, ok := tabulate(a, b)
+	if !ok {
+		return 0, false
+	}
+	seen, chance := t.disagreement(m)
+	if chance == 0 {
+		return 0, false
+	}
+	rows, columns := make([]float64, len(t.values)), make([]float64, len(t.values))
+	for i, v := range t.values {
+		for j, w := range t.values {
+			rows[i] += t.columns[j] * distance(v, w, m)
+			columns[i] += t.rows[j] * distance(v, w, m)
+		}
+	}
+	// The variance of kappa is that of what each pair adds to it.
+	var mean, square float64
+	for i := range t.values {
+		for j := range t.values {
+			share := t.share[[2]int{i, j}]
+			if share == 0 {
+				continue
+			}
+			x := distance(t.values[i], t.values[j], m) - (rows[i]+columns[j])*seen/chance
+			mean += share * x
+			square += share * x * x
+		}
+	}
+	variance := (square - mean*mean) / (t.n * chance * chance)
+	if variance < 1e-15 {
+		return 0, false
+	}
+	return math.Sqrt(variance), true
+}
+
+// table counts the pairs of two raters' labels, as shares.
+type table struct {
+	n             float64
+	values        []float64
+	rows, columns []float64
+	share         map[[2]int]float64
+}
+
+// tabulate is not ok without pairs, or for lists of different lengths.
+func tabulate(a, b []float64) (*table, bool) {
+	if len(a) == 0 || len(a) != len(b) {
+		return nil, false
+	}
+	t := &table{n: float64(len(a)), share: map[[2]int]float64{}}
+	t.values = slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+	at := make(map[float64]int, len(t.values))
+	for i, v := range t.values {
+		at[v] = i
+	}
+	t.rows, t.columns = make([]float64, len(t.values)), make([]float64, len(t.values))
+	for i := range a {
+		t.rows[at[a[i]]]++
+		t.columns[at[b[i]]]++
+		t.share[[2]int{at[a[i]], at[b[i]]}]++
+	}
+	for i := range t.values {
+		t.rows[i] /= t.n
+		t.columns[i] /= t.n
+	}
+	for pair := range t.share {
+		t.share[pair] /= t.n
+	}
+	return t, true
+}
+
+// disagreement is what was seen, and what chance gives.
+func (t *table) disagreement(m Metric) (seen, chance float64) {
+	for i, v := range t.values {
+		for j, w := range t.values {
+			d := distance(v, w, m)
+			seen += t.share[[2]int{i, j}] * d
+			chance += t.rows[i] * t.columns[j] * d
+		}
+	}
+	return seen, chance
 }
 
 func distance(a, b float64, m Metric) float64 {

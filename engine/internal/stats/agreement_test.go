@@ -112,3 +112,46 @@ func TestAgreementAbsent(t *testing.T) {
 		t.Errorf("corrected = %v, %v; want 0", got, ok)
 	}
 }
+
+// raters lists the pairs of a table: a row for each label of one, a column for each of
+// the other.
+func raters(counts [][]int) (a, b []float64) {
+	for i, row := range counts {
+		for j, n := range row {
+			for range n {
+				a, b = append(a, float64(i)), append(b, float64(j))
+			}
+		}
+	}
+	return a, b
+}
+
+func TestKappaStdErr(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		counts [][]int
+		m      Metric
+		kappa  float64
+		se     float64
+	}{
+		// Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions, 3rd
+		// edition, table 18.1: kappa 0.68, standard error 0.087.
+		{"Fleiss", [][]int{{75, 1, 4}, {5, 4, 1}, {0, 0, 10}}, Nominal, 0.6765, 0.0877},
+		{"two levels", [][]int{{4, 1}, {2, 5}}, Nominal, 0.5, 0.2465},
+		{"linear", [][]int{{75, 1, 4}, {5, 4, 1}, {0, 0, 10}}, Linear, 0.7222, 0.0843},
+		{"quadratic", [][]int{{75, 1, 4}, {5, 4, 1}, {0, 0, 10}}, Quadratic, 0.7553, 0.0867},
+	} {
+		a, b := raters(tt.counts)
+		kappa, _ := Kappa(a, b, tt.m)
+		se, ok := KappaStdErr(a, b, tt.m)
+		if !ok || math.Abs(kappa-tt.kappa) > 5e-5 || math.Abs(se-tt.se) > 5e-5 {
+			t.Errorf("%s: %.4f ± %.4f, %v; want %.4f ± %.4f", tt.name, kappa, se, ok, tt.kappa, tt.se)
+		}
+	}
+	for name, counts := range map[string][][]int{"none": nil, "one label": {{5}}, "never differ": {{3, 0}, {0, 4}}} {
+		a, b := raters(counts)
+		if se, ok := KappaStdErr(a, b, Nominal); ok {
+			t.Errorf("%s: error %v; want none", name, se)
+		}
+	}
+}

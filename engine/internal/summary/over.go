@@ -29,6 +29,8 @@ type across struct {
 	medians bool
 	errored int
 	skipped int
+	// verdicts are a judge's preferences.
+	verdicts [][2]stats.Preference
 }
 
 // over fills in what is said of each variant x host over its stories.
@@ -90,6 +92,7 @@ func (x *across) add(st eval.Stat, q *quantity) {
 	x.values = append(x.values, st.Values)
 	x.made = append(x.made, q.made())
 	x.medians = x.medians || q.medians
+	x.verdicts = append(x.verdicts, q.verdicts...)
 }
 
 func (x *across) overall(at side) eval.Overall {
@@ -117,6 +120,7 @@ func (x *across) overall(at side) eval.Overall {
 		o.StdErr = &se
 	}
 	o.Interval, o.IntervalMethod = x.interval(means)
+	o.Pairs = pairsOf(x.verdicts)
 	return o
 }
 

@@ -26,6 +26,8 @@ type quantity struct {
 	makings []making
 	// medians: a value is not the mean of the answers it is made of.
 	medians bool
+	// verdicts are a judge's preferences.
+	verdicts [][2]stats.Preference
 }
 
 // point is the value of one trial.
@@ -84,6 +86,7 @@ func (q *quantity) add(repeat int, s *eval.Score) eval.ScoreState {
 		v = *s.Raw
 	}
 	q.push(repeat, v)
+	q.verdicts = append(q.verdicts, verdictsOf(s)...)
 	m := making{repeat: repeat, answers: 1, err: -1}
 	if s.StdErr != nil && usable(*s.StdErr) && *s.StdErr >= 0 {
 		m.err = *s.StdErr
@@ -163,7 +166,7 @@ func (s *series) finish(rate bool, trials eval.Tally) []eval.Stat {
 		for i, p := range q.points {
 			st.Repeats[i] = p.repeat
 		}
-		st.StdErr = q.ownError()
+		st.StdErr, st.Pairs = q.ownError(), pairsOf(q.verdicts)
 		describe(&st, rate || st.Role == eval.RoleAssert && binary(st.Values))
 		out = append(out, st)
 	}

@@ -72,6 +72,8 @@ type attempt struct {
 	isolated      eval.Isolated
 	pages         []eval.Page
 	scores        []eval.Score
+	// other is the trial that judges compare this one with; nil for none.
+	other *Gold
 	// said is what later scorers are told of the scores before them.
 	said []eval.Score
 	// mu guards findings while judges are at work.

@@ -61,7 +61,12 @@ func (a *attempt) madeFrom(u *eval.ScorerUse, m *wasm.Module) map[string]string 
 		}
 	}
 	spec := m.Manifest().Scorer(scorerOf(u))
-	if g := a.r.Golds[a.trial.Story]; g != nil && spec != nil && slices.Contains(spec.Needs, eval.PartGold) {
+	g := a.gold(asks(spec))
+	switch {
+	case g == nil || spec == nil || !slices.Contains(spec.Needs, eval.PartGold):
+	case g.Trial != "":
+		made["against"] = g.Trial + " " + goldDigest(g)
+	default:
 		made["gold"] = goldDigest(g)
 	}
 	return made

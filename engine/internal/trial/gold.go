@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
@@ -18,6 +19,40 @@ type Gold struct {
 	// Grades and Floor are those that can be used; Stale says why others cannot.
 	Grades, Floor []eval.Grade
 	Stale         string
+	// Trial names the trial that State and Pages are of, where it is no gold.
+	Trial string
+}
+
+// gold is what scorers are told of the story's gold, nil for nothing: judges are
+// told of the trial that this one is compared with in its place, if there is one.
+func (a *attempt) gold(judge bool) *Gold {
+	if judge && a.other != nil {
+		return a.other
+	}
+	return a.r.Golds[a.trial.Story]
+}
+
+// Compares reports whether a scorer is a judge that looks at two results.
+func Compares(spec *eval.ScorerSpec) bool {
+	return asks(spec) && slices.Contains(spec.Needs, eval.PartGold)
+}
+
+// asks reports whether a scorer may ask a model.
+func asks(spec *eval.ScorerSpec) bool { return spec != nil && len(spec.Capabilities) > 0 }
+
+// findOther looks for the trial that this one is compared with, if judges of the
+// story compare.
+func (a *attempt) findOther() {
+	if a.r.Others == nil {
+		return
+	}
+	for i := range a.story.Uses {
+		u := &a.story.Uses[i]
+		if m := a.r.Modules[moduleOf(u)]; m != nil && Compares(m.Manifest().Scorer(scorerOf(u))) {
+			a.other = a.r.Others(a.trial)
+			return
+		}
+	}
 }
 
 // GoldTrial is the trial that a story's gold, or its floor, is kept as.

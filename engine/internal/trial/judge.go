@@ -49,7 +49,7 @@ func (a *attempt) judges() *model.Session {
 	o := model.SessionOptions{
 		Run: a.r.Ledger.Info.ID, Trial: a.trial, Pages: a.pages, Granted: granted, Log: a.judgeLog, Replay: a.replay, Own: a.own,
 	}
-	if g := a.r.Golds[a.trial.Story]; g != nil {
+	if g := a.gold(true); g != nil {
 		o.Gold = g.Pages
 	}
 	if a.judgeLog == nil {
@@ -96,7 +96,7 @@ func stage(spec *eval.ScorerSpec) int {
 	switch {
 	case spec == nil:
 		return 0
-	case len(spec.Capabilities) > 0:
+	case asks(spec):
 		return 1
 	case slices.Contains(spec.Needs, eval.PartScores):
 		return 2

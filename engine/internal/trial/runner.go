@@ -56,6 +56,9 @@ type Runner struct {
 	Models *model.Broker
 	// Golds are what the stories' golds have to say, by story.
 	Golds map[string]*Gold
+	// Others finds the trial that judges compare a trial with, in place of the story's
+	// gold; nil compares no two trials.
+	Others func(eval.Trial) *Gold
 	// Values stand in for those of a target in a story that has none: golds are
 	// served so.
 	Values eval.JSON

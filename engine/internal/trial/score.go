@@ -21,6 +21,7 @@ func (a *attempt) score(ctx context.Context) *eval.Fault {
 	start := time.Now()
 	defer func() { a.timings.Score = time.Since(start).Seconds() }()
 	a.check()
+	a.findOther()
 	return a.useModules(ctx)
 }
 
@@ -121,7 +122,7 @@ func scorerOf(u *eval.ScorerUse) string {
 func (a *attempt) useModule(ctx context.Context, uses []int, outputs []eval.Score) *eval.Fault {
 	name := moduleOf(&a.story.Uses[uses[0]])
 	m := a.r.Modules[name]
-	in := a.input()
+	in := a.input(asks(m.Manifest().Scorer(scorerOf(&a.story.Uses[uses[0]]))))
 	var asked []int
 	for _, i := range uses {
 		u := &a.story.Uses[i]
@@ -174,8 +175,9 @@ func (a *attempt) take(s *eval.Score, out eval.ScoreOutput) {
 	}
 }
 
-// input is what modules may ask for; each module gets the parts that it needs.
-func (a *attempt) input() *eval.ScoreInput {
+// input is what modules may ask for; each module gets the parts that it needs. It
+// differs for judges where they compare two trials.
+func (a *attempt) input(judge bool) *eval.ScoreInput {
 	in := &eval.ScoreInput{
 		Trial: a.trial, Steps: a.steps, Answer: a.answer,
 		StateBefore: a.before, State: a.after, Tools: a.tools, Usage: a.usage,
@@ -183,7 +185,8 @@ func (a *attempt) input() *eval.ScoreInput {
 		Outcome: a.outcome, AgentSeconds: a.timings.Agent, Target: a.values,
 		Pages: a.pages, Scores: a.said,
 	}
-	if g := a.r.Golds[a.trial.Story]; g != nil {
+	if g := a.gold(judge); g != nil {
+		in.GoldTrial = g.Trial
 		in.GoldState, in.GoldPages, in.GoldGrades, in.FloorGrades, in.GoldStale = g.State, g.Pages, g.Grades, g.Floor, g.Stale
 	}
 	return in

@@ -123,7 +123,7 @@ func TestWireFieldNames(t *testing.T) {
 		}},
 		Answer: "answer", StateBefore: []byte("3"), StateAfter: []byte("4"), Outcome: "refused", AgentSeconds: 2.5,
 		Target: []byte("5"), HostCapabilities: []string{"cap"}, Prompts: []string{"prompt"},
-		Gold: &scorerv1.Gold{State: []byte("6"), Grades: []*scorerv1.Grade{{Score: "g", Values: []float64{1}}}, Floor: []*scorerv1.Grade{{Score: "f"}}, Stale: "old"},
+		Gold: &scorerv1.Gold{State: []byte("6"), Grades: []*scorerv1.Grade{{Score: "g", Values: []float64{1}}}, Floor: []*scorerv1.Grade{{Score: "f"}}, Stale: "old", Trial: "s.base.h.r2"},
 		Pages: []*scorerv1.Page{{
 			Page: &recordv1.Page{
 				Name: "p", Url: "u", FinalUrl: "f", Title: "t", Status: 200, Requests: 3, Bytes: 4, Unsettled: []string{"fonts"}, Error: "e", Seconds: 1,
@@ -149,7 +149,7 @@ func TestWireFieldNames(t *testing.T) {
 		}},
 		Answer: "answer", StateBefore: eval.JSON("3"), State: eval.JSON("4"), Outcome: eval.Refused, AgentSeconds: 2.5,
 		Target: eval.JSON("5"), HostCapabilities: []string{"cap"}, Prompts: []string{"prompt"}, GoldState: eval.JSON("6"),
-		GoldGrades: []eval.Grade{{Score: "g", Values: []float64{1}}}, FloorGrades: []eval.Grade{{Score: "f"}}, GoldStale: "old",
+		GoldGrades: []eval.Grade{{Score: "g", Values: []float64{1}}}, FloorGrades: []eval.Grade{{Score: "f"}}, GoldStale: "old", GoldTrial: "s.base.h.r2",
 		Pages: []eval.Page{{
 			Name: "p", URL: "u", FinalURL: "f", Title: "t", Status: 200, Requests: 3, Bytes: 4, Unsettled: []string{"fonts"}, Error: "e", Seconds: 1,
 			Shots: []eval.Shot{{Viewport: eval.Viewport{Width: 1, Height: 2}, Scale: 2, Height: 3, Covered: 4,

@@ -61,6 +61,12 @@ func TestHidesError(t *testing.T) {
 		{`{"error":true}`, true},
 		{`{"status":"false"}`, false},
 		{`{"status":`, false},
+		{`{"items":[{"id":"a","name":"b\\c"}],"n":1}`, false},
+		{`{"items":[{"error":"inner"}]}`, false},
+		{`{"items":[],"\u006fk":false}`, true},
+		{`{"name":"status","ok" : false}`, true},
+		{`{"note":"` + strings.Repeat("x", 990) + `","error":"late"}`, true},
+		{`{"note":"It EXCEEDS Maximum Allowed tokens"}`, false},
 		{`[{"ok":false}]`, false},
 		{"Error: result (179,889 characters) exceeds maximum allowed tokens. Output has been saved to /tmp/x.txt", false},
 		{"<persisted-output>\nOutput too large (71 KB); it exceeds what is shown. Full output saved to: /tmp/x.txt", false},
@@ -70,9 +76,14 @@ func TestHidesError(t *testing.T) {
 		if got := HidesError(&c, ResultText(&c)); got != tt.want {
 			t.Errorf("HidesError(%q) = %v; want %v", tt.text, got, tt.want)
 		}
-		if _, truncated, got := Trouble(&c); got != tt.want || truncated != strings.Contains(tt.text, "exceeds") {
+		if _, truncated, got := Trouble(&c); got != tt.want || truncated != strings.Contains(strings.ToLower(tt.text), "exceeds") {
 			t.Errorf("Trouble(%q) = %v, %v; want %v", tt.text, truncated, got, tt.want)
 		}
+	}
+	// Two texts that are one object only when joined.
+	c := eval.Call{Status: eval.CallOK, Result: eval.JSON(`{"content":[{"type":"text","text":"{\"a\":1,"},{"type":"text","text":"\"ok\":false}"}]}`)}
+	if _, _, hides := Trouble(&c); !hides {
+		t.Error("an error in the second text is not seen")
 	}
 	l := logOf("call a s/x {}\nerror a Error: x\ncall b s/x {}", "")
 	if HidesError(&l.Calls[0], "Error: x") || HidesError(&l.Calls[1], "Error: x") {

@@ -3,6 +3,7 @@ package calls
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/evalengine/evalengine/engine/eval"
 	"github.com/evalengine/evalengine/scorers/scorer/jsonv"
@@ -56,7 +57,7 @@ func Trouble(c *eval.Call) (text string, truncated, hidesError bool) {
 // plain reports whether a result's first text begins in a way that neither a notice
 // of the host's nor an error does.
 func plain(result []byte) bool {
-	const key, window = `"text"`, 500
+	const key, window = `"text"`, 1000 // of 500 characters, which may be escaped
 	for {
 		i := bytes.Index(result, []byte(key))
 		if i < 0 {
@@ -71,12 +72,57 @@ func plain(result []byte) bool {
 			return false
 		}
 		switch result[1] {
-		case 'e', 'E', '{', '\\', ' ', '"', '<':
+		case 'e', 'E', '\\', ' ', '"', '<':
 			return false
+		case '{':
+			if !quiet(result) {
+				return false
+			}
 		}
-		head := bytes.ToLower(result[:min(len(result), window)])
-		return !bytes.Contains(head, []byte("exceeds maximum allowed"))
+		return !tooLarge(result[:min(len(result), window)])
 	}
+}
+
+// tooLarge reports whether a text has the words of a host's notice, in any case.
+func tooLarge(s []byte) bool {
+	const words = "exceeds maximum allowed"
+	for _, c := range s {
+		if c >= utf8.RuneSelf {
+			return bytes.Contains(bytes.ToLower(s), []byte(words))
+		}
+	}
+	for i := 1; i+len(words) <= len(s)+1; i++ {
+		if s[i]|' ' == 'x' && strings.EqualFold(string(s[i-1:i-1+len(words)]), words) {
+			return true
+		}
+	}
+	return false
+}
+
+// quiet reports whether a string, from its quote on, is an object that has none of
+// the members that report an error: their names do not stand in it, nor do escapes
+// that could stand for a part of one, and no other text follows that could go on
+// with it.
+func quiet(s []byte) bool {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			return !bytes.Contains(s[i:], []byte(`"text"`))
+		case '\\':
+			if i++; i == len(s) || s[i] == 'u' || s[i] == '\\' && i+1 < len(s) && s[i+1] == 'u' {
+				return false
+			}
+			if s[i] != '"' {
+				continue
+			}
+			for _, name := range [...]string{"status", "success", "ok", "error"} {
+				if rest := s[i+1:]; len(rest) > len(name) && string(rest[:len(name)]) == name && rest[len(name)] == '\\' {
+					return false
+				}
+			}
+		}
+	}
+	return false
 }
 
 // HidesError reports whether a call ended well although its result's text, as

@@ -112,6 +112,8 @@ func stop(reason string) eval.ModelStop {
 		return eval.StopEnd
 	case "max_tokens":
 		return eval.StopMaxTokens
+	case "model_context_window_exceeded":
+		return eval.StopWindow
 	case "refusal":
 		return eval.StopRefusal
 	}

@@ -33,7 +33,10 @@ func address(provider string) []eval.Attribute {
 		url.Doc = "Where requests go, up to /chat/completions: http://127.0.0.1:11434/v1 for Ollama, http://127.0.0.1:8000/v1 for vLLM."
 		key.Doc = "Name of the environment variable that holds the key. Without it no key is sent."
 	} else {
-		url.Default, key.Default = text(base), text(keyEnv)
+		// The key's variable has no default that a suite would be filled up with: one
+		// that says nothing and one that names the vendor's are not the same.
+		url.Default = text(base)
+		key.Doc = "Name of the environment variable that holds the key, " + keyEnv + " where this is left out. A base_url on this machine gets a key only where this is set."
 	}
 	if provider != OpenAI {
 		return []eval.Attribute{url, key}

@@ -642,7 +642,7 @@ type ScoreDefinition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The score, as in trial.json.
 	Score string `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
-	// By part, module, param.NAME, model.NAME, gold, condition and values: the start
+	// By part, module, param.NAME, model.NAME, gold, against, condition and values: the start
 	// of a SHA-256, behind provider/name for a model.
 	MadeFrom      map[string]string `protobuf:"bytes,2,rep,name=made_from,json=madeFrom,proto3" json:"made_from,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
@@ -2251,8 +2251,10 @@ type Overall struct {
 	// t with stories-1 degrees of freedom, or wilson for a rate that is 0 or 1 in every
 	// story.
 	IntervalMethod string `protobuf:"bytes,20,opt,name=interval_method,json=intervalMethod,proto3" json:"interval_method,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Of all stories together.
+	Pairs         *Pairs `protobuf:"bytes,21,opt,name=pairs,proto3" json:"pairs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Overall) Reset() {
@@ -2423,6 +2425,13 @@ func (x *Overall) GetIntervalMethod() string {
 		return x.IntervalMethod
 	}
 	return ""
+}
+
+func (x *Overall) GetPairs() *Pairs {
+	if x != nil {
+		return x.Pairs
+	}
+	return nil
 }
 
 // Where the variance of one quantity of one variant x host comes from.
@@ -2780,8 +2789,10 @@ type Stat struct {
 	// where that is not known of each.
 	StdErr *float64 `protobuf:"fixed64,16,opt,name=std_err,json=stdErr,proto3,oneof" json:"std_err,omitempty"`
 	// Of the mean, over the trials; absent for n < 2 and for a rate.
-	MeanStdErr    *float64 `protobuf:"fixed64,17,opt,name=mean_std_err,json=meanStdErr,proto3,oneof" json:"mean_std_err,omitempty"`
-	Scorer        string   `protobuf:"bytes,18,opt,name=scorer,proto3" json:"scorer,omitempty"`
+	MeanStdErr *float64 `protobuf:"fixed64,17,opt,name=mean_std_err,json=meanStdErr,proto3,oneof" json:"mean_std_err,omitempty"`
+	Scorer     string   `protobuf:"bytes,18,opt,name=scorer,proto3" json:"scorer,omitempty"`
+	// For a judge's preferences.
+	Pairs         *Pairs `protobuf:"bytes,19,opt,name=pairs,proto3" json:"pairs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2942,6 +2953,111 @@ func (x *Stat) GetScorer() string {
 	return ""
 }
 
+func (x *Stat) GetPairs() *Pairs {
+	if x != nil {
+		return x.Pairs
+	}
+	return nil
+}
+
+// A judge's preferences between trials and others, each pair of results shown in both
+// orders. A preference that does not outlast the change of order is a tie.
+type Pairs struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	N     int32                  `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
+	Won   int32                  `protobuf:"varint,2,opt,name=won,proto3" json:"won,omitempty"`
+	Lost  int32                  `protobuf:"varint,3,opt,name=lost,proto3" json:"lost,omitempty"`
+	Tied  int32                  `protobuf:"varint,4,opt,name=tied,proto3" json:"tied,omitempty"`
+	// Ties count half.
+	WinRate *float64 `protobuf:"fixed64,5,opt,name=win_rate,json=winRate,proto3,oneof" json:"win_rate,omitempty"`
+	// The share of pairs with the same answer in both orders.
+	OrderConsistency *float64 `protobuf:"fixed64,6,opt,name=order_consistency,json=orderConsistency,proto3,oneof" json:"order_consistency,omitempty"`
+	// Of all answers that prefer one, those that prefer what is shown first; absent for
+	// ties alone.
+	FirstPickRate *float64 `protobuf:"fixed64,7,opt,name=first_pick_rate,json=firstPickRate,proto3,oneof" json:"first_pick_rate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pairs) Reset() {
+	*x = Pairs{}
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pairs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pairs) ProtoMessage() {}
+
+func (x *Pairs) ProtoReflect() protoreflect.Message {
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pairs.ProtoReflect.Descriptor instead.
+func (*Pairs) Descriptor() ([]byte, []int) {
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Pairs) GetN() int32 {
+	if x != nil {
+		return x.N
+	}
+	return 0
+}
+
+func (x *Pairs) GetWon() int32 {
+	if x != nil {
+		return x.Won
+	}
+	return 0
+}
+
+func (x *Pairs) GetLost() int32 {
+	if x != nil {
+		return x.Lost
+	}
+	return 0
+}
+
+func (x *Pairs) GetTied() int32 {
+	if x != nil {
+		return x.Tied
+	}
+	return 0
+}
+
+func (x *Pairs) GetWinRate() float64 {
+	if x != nil && x.WinRate != nil {
+		return *x.WinRate
+	}
+	return 0
+}
+
+func (x *Pairs) GetOrderConsistency() float64 {
+	if x != nil && x.OrderConsistency != nil {
+		return *x.OrderConsistency
+	}
+	return 0
+}
+
+func (x *Pairs) GetFirstPickRate() float64 {
+	if x != nil && x.FirstPickRate != nil {
+		return *x.FirstPickRate
+	}
+	return 0
+}
+
 type FindingCount struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Kind     string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
@@ -2964,7 +3080,7 @@ type FindingCount struct {
 
 func (x *FindingCount) Reset() {
 	*x = FindingCount{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2976,7 +3092,7 @@ func (x *FindingCount) String() string {
 func (*FindingCount) ProtoMessage() {}
 
 func (x *FindingCount) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[24]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2989,7 +3105,7 @@ func (x *FindingCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindingCount.ProtoReflect.Descriptor instead.
 func (*FindingCount) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{24}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FindingCount) GetKind() string {
@@ -3089,7 +3205,7 @@ type JudgeCall struct {
 
 func (x *JudgeCall) Reset() {
 	*x = JudgeCall{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3101,7 +3217,7 @@ func (x *JudgeCall) String() string {
 func (*JudgeCall) ProtoMessage() {}
 
 func (x *JudgeCall) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[25]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3114,7 +3230,7 @@ func (x *JudgeCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgeCall.ProtoReflect.Descriptor instead.
 func (*JudgeCall) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{25}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *JudgeCall) GetId() string {
@@ -3222,7 +3338,7 @@ type GoldInfo struct {
 
 func (x *GoldInfo) Reset() {
 	*x = GoldInfo{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3234,7 +3350,7 @@ func (x *GoldInfo) String() string {
 func (*GoldInfo) ProtoMessage() {}
 
 func (x *GoldInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[26]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3247,7 +3363,7 @@ func (x *GoldInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldInfo.ProtoReflect.Descriptor instead.
 func (*GoldInfo) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{26}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GoldInfo) GetSchema() int32 {
@@ -3326,7 +3442,7 @@ type GoldGrades struct {
 
 func (x *GoldGrades) Reset() {
 	*x = GoldGrades{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3338,7 +3454,7 @@ func (x *GoldGrades) String() string {
 func (*GoldGrades) ProtoMessage() {}
 
 func (x *GoldGrades) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[27]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3351,7 +3467,7 @@ func (x *GoldGrades) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldGrades.ProtoReflect.Descriptor instead.
 func (*GoldGrades) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{27}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GoldGrades) GetSchema() int32 {
@@ -3428,7 +3544,7 @@ type GoldJudge struct {
 
 func (x *GoldJudge) Reset() {
 	*x = GoldJudge{}
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[28]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3440,7 +3556,7 @@ func (x *GoldJudge) String() string {
 func (*GoldJudge) ProtoMessage() {}
 
 func (x *GoldJudge) ProtoReflect() protoreflect.Message {
-	mi := &file_evalengine_file_v1_file_proto_msgTypes[28]
+	mi := &file_evalengine_file_v1_file_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3453,7 +3569,7 @@ func (x *GoldJudge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoldJudge.ProtoReflect.Descriptor instead.
 func (*GoldJudge) Descriptor() ([]byte, []int) {
-	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{28}
+	return file_evalengine_file_v1_file_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GoldJudge) GetScore() string {
@@ -3755,7 +3871,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\x05flaky\x18\x05 \x01(\bR\x05flaky\x12\x1a\n" +
 	"\bevidence\x18\x06 \x01(\tR\bevidenceB\f\n" +
 	"\n" +
-	"_flip_rate\"\xb5\x04\n" +
+	"_flip_rate\"\xe6\x04\n" +
 	"\aOverall\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12\x12\n" +
@@ -3777,7 +3893,8 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\astd_err\x18\x11 \x01(\x01H\x04R\x06stdErr\x88\x01\x01\x12\x1a\n" +
 	"\binterval\x18\x12 \x03(\x01R\binterval\x12\x16\n" +
 	"\x06scorer\x18\x13 \x01(\tR\x06scorer\x12'\n" +
-	"\x0finterval_method\x18\x14 \x01(\tR\x0eintervalMethodB\a\n" +
+	"\x0finterval_method\x18\x14 \x01(\tR\x0eintervalMethod\x12/\n" +
+	"\x05pairs\x18\x15 \x01(\v2\x19.evalengine.file.v1.PairsR\x05pairsB\a\n" +
 	"\x05_meanB\b\n" +
 	"\x06_stdevB\x06\n" +
 	"\x04_minB\x06\n" +
@@ -3832,7 +3949,7 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\bpass_hat\x18\b \x01(\x01H\x01R\apassHat\x88\x01\x01B\n" +
 	"\n" +
 	"\b_pass_atB\v\n" +
-	"\t_pass_hat\"\x97\x04\n" +
+	"\t_pass_hat\"\xc8\x04\n" +
 	"\x04Stat\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x1c\n" +
@@ -3853,14 +3970,26 @@ const file_evalengine_file_v1_file_proto_rawDesc = "" +
 	"\astd_err\x18\x10 \x01(\x01H\x04R\x06stdErr\x88\x01\x01\x12%\n" +
 	"\fmean_std_err\x18\x11 \x01(\x01H\x05R\n" +
 	"meanStdErr\x88\x01\x01\x12\x16\n" +
-	"\x06scorer\x18\x12 \x01(\tR\x06scorerB\a\n" +
+	"\x06scorer\x18\x12 \x01(\tR\x06scorer\x12/\n" +
+	"\x05pairs\x18\x13 \x01(\v2\x19.evalengine.file.v1.PairsR\x05pairsB\a\n" +
 	"\x05_meanB\b\n" +
 	"\x06_stdevB\x06\n" +
 	"\x04_minB\x06\n" +
 	"\x04_maxB\n" +
 	"\n" +
 	"\b_std_errB\x0f\n" +
-	"\r_mean_std_err\"\x8e\x02\n" +
+	"\r_mean_std_err\"\x85\x02\n" +
+	"\x05Pairs\x12\f\n" +
+	"\x01n\x18\x01 \x01(\x05R\x01n\x12\x10\n" +
+	"\x03won\x18\x02 \x01(\x05R\x03won\x12\x12\n" +
+	"\x04lost\x18\x03 \x01(\x05R\x04lost\x12\x12\n" +
+	"\x04tied\x18\x04 \x01(\x05R\x04tied\x12\x1e\n" +
+	"\bwin_rate\x18\x05 \x01(\x01H\x00R\awinRate\x88\x01\x01\x120\n" +
+	"\x11order_consistency\x18\x06 \x01(\x01H\x01R\x10orderConsistency\x88\x01\x01\x12+\n" +
+	"\x0ffirst_pick_rate\x18\a \x01(\x01H\x02R\rfirstPickRate\x88\x01\x01B\v\n" +
+	"\t_win_rateB\x14\n" +
+	"\x12_order_consistencyB\x12\n" +
+	"\x10_first_pick_rate\"\x8e\x02\n" +
 	"\fFindingCount\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1a\n" +
@@ -3940,7 +4069,7 @@ func file_evalengine_file_v1_file_proto_rawDescGZIP() []byte {
 	return file_evalengine_file_v1_file_proto_rawDescData
 }
 
-var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_evalengine_file_v1_file_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*Run)(nil),                   // 0: evalengine.file.v1.Run
 	(*SuiteFile)(nil),             // 1: evalengine.file.v1.SuiteFile
@@ -3966,103 +4095,106 @@ var file_evalengine_file_v1_file_proto_goTypes = []any{
 	(*VarianceSplit)(nil),         // 21: evalengine.file.v1.VarianceSplit
 	(*Reliability)(nil),           // 22: evalengine.file.v1.Reliability
 	(*Stat)(nil),                  // 23: evalengine.file.v1.Stat
-	(*FindingCount)(nil),          // 24: evalengine.file.v1.FindingCount
-	(*JudgeCall)(nil),             // 25: evalengine.file.v1.JudgeCall
-	(*GoldInfo)(nil),              // 26: evalengine.file.v1.GoldInfo
-	(*GoldGrades)(nil),            // 27: evalengine.file.v1.GoldGrades
-	(*GoldJudge)(nil),             // 28: evalengine.file.v1.GoldJudge
-	nil,                           // 29: evalengine.file.v1.Run.VarsEntry
-	nil,                           // 30: evalengine.file.v1.TrialRecord.VersionsEntry
-	nil,                           // 31: evalengine.file.v1.TrialRecord.FilesEntry
-	nil,                           // 32: evalengine.file.v1.ScoreDefinition.MadeFromEntry
-	nil,                           // 33: evalengine.file.v1.Rescore.VersionsEntry
-	nil,                           // 34: evalengine.file.v1.Tally.CausesEntry
-	nil,                           // 35: evalengine.file.v1.GoldInfo.MadeFromEntry
-	nil,                           // 36: evalengine.file.v1.GoldInfo.VersionsEntry
-	nil,                           // 37: evalengine.file.v1.GoldJudge.MadeFromEntry
-	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
-	(*v1.Trial)(nil),              // 39: evalengine.record.v1.Trial
-	(*v1.Score)(nil),              // 40: evalengine.record.v1.Score
-	(*v1.Finding)(nil),            // 41: evalengine.record.v1.Finding
-	(*v1.Usage)(nil),              // 42: evalengine.record.v1.Usage
-	(*v1.Page)(nil),               // 43: evalengine.record.v1.Page
-	(*v1.Fault)(nil),              // 44: evalengine.record.v1.Fault
-	(*structpb.Value)(nil),        // 45: google.protobuf.Value
+	(*Pairs)(nil),                 // 24: evalengine.file.v1.Pairs
+	(*FindingCount)(nil),          // 25: evalengine.file.v1.FindingCount
+	(*JudgeCall)(nil),             // 26: evalengine.file.v1.JudgeCall
+	(*GoldInfo)(nil),              // 27: evalengine.file.v1.GoldInfo
+	(*GoldGrades)(nil),            // 28: evalengine.file.v1.GoldGrades
+	(*GoldJudge)(nil),             // 29: evalengine.file.v1.GoldJudge
+	nil,                           // 30: evalengine.file.v1.Run.VarsEntry
+	nil,                           // 31: evalengine.file.v1.TrialRecord.VersionsEntry
+	nil,                           // 32: evalengine.file.v1.TrialRecord.FilesEntry
+	nil,                           // 33: evalengine.file.v1.ScoreDefinition.MadeFromEntry
+	nil,                           // 34: evalengine.file.v1.Rescore.VersionsEntry
+	nil,                           // 35: evalengine.file.v1.Tally.CausesEntry
+	nil,                           // 36: evalengine.file.v1.GoldInfo.MadeFromEntry
+	nil,                           // 37: evalengine.file.v1.GoldInfo.VersionsEntry
+	nil,                           // 38: evalengine.file.v1.GoldJudge.MadeFromEntry
+	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
+	(*v1.Trial)(nil),              // 40: evalengine.record.v1.Trial
+	(*v1.Score)(nil),              // 41: evalengine.record.v1.Score
+	(*v1.Finding)(nil),            // 42: evalengine.record.v1.Finding
+	(*v1.Usage)(nil),              // 43: evalengine.record.v1.Usage
+	(*v1.Page)(nil),               // 44: evalengine.record.v1.Page
+	(*v1.Fault)(nil),              // 45: evalengine.record.v1.Fault
+	(*structpb.Value)(nil),        // 46: google.protobuf.Value
 }
 var file_evalengine_file_v1_file_proto_depIdxs = []int32{
-	38, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	39, // 0: evalengine.file.v1.Run.started_at:type_name -> google.protobuf.Timestamp
 	1,  // 1: evalengine.file.v1.Run.files:type_name -> evalengine.file.v1.SuiteFile
 	2,  // 2: evalengine.file.v1.Run.plugins:type_name -> evalengine.file.v1.Component
 	2,  // 3: evalengine.file.v1.Run.modules:type_name -> evalengine.file.v1.Component
-	39, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
-	29, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
+	40, // 4: evalengine.file.v1.Run.trials:type_name -> evalengine.record.v1.Trial
+	30, // 5: evalengine.file.v1.Run.vars:type_name -> evalengine.file.v1.Run.VarsEntry
 	8,  // 6: evalengine.file.v1.TrialRecord.attempts:type_name -> evalengine.file.v1.Attempt
-	40, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
-	41, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
+	41, // 7: evalengine.file.v1.TrialRecord.scores:type_name -> evalengine.record.v1.Score
+	42, // 8: evalengine.file.v1.TrialRecord.findings:type_name -> evalengine.record.v1.Finding
 	9,  // 9: evalengine.file.v1.TrialRecord.calls:type_name -> evalengine.file.v1.Counts
-	42, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
+	43, // 10: evalengine.file.v1.TrialRecord.usage:type_name -> evalengine.record.v1.Usage
 	10, // 11: evalengine.file.v1.TrialRecord.timings:type_name -> evalengine.file.v1.Timings
 	11, // 12: evalengine.file.v1.TrialRecord.target:type_name -> evalengine.file.v1.Target
-	30, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
-	31, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
+	31, // 13: evalengine.file.v1.TrialRecord.versions:type_name -> evalengine.file.v1.TrialRecord.VersionsEntry
+	32, // 14: evalengine.file.v1.TrialRecord.files:type_name -> evalengine.file.v1.TrialRecord.FilesEntry
 	5,  // 15: evalengine.file.v1.TrialRecord.rescored:type_name -> evalengine.file.v1.Rescored
-	43, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
+	44, // 16: evalengine.file.v1.TrialRecord.pages:type_name -> evalengine.record.v1.Page
 	4,  // 17: evalengine.file.v1.TrialRecord.definitions:type_name -> evalengine.file.v1.ScoreDefinition
-	32, // 18: evalengine.file.v1.ScoreDefinition.made_from:type_name -> evalengine.file.v1.ScoreDefinition.MadeFromEntry
-	38, // 19: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
+	33, // 18: evalengine.file.v1.ScoreDefinition.made_from:type_name -> evalengine.file.v1.ScoreDefinition.MadeFromEntry
+	39, // 19: evalengine.file.v1.Rescored.scored_at:type_name -> google.protobuf.Timestamp
 	6,  // 20: evalengine.file.v1.Rescored.first:type_name -> evalengine.file.v1.Verdict
-	38, // 21: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
+	39, // 21: evalengine.file.v1.Rescore.scored_at:type_name -> google.protobuf.Timestamp
 	6,  // 22: evalengine.file.v1.Rescore.replaces:type_name -> evalengine.file.v1.Verdict
 	1,  // 23: evalengine.file.v1.Rescore.files:type_name -> evalengine.file.v1.SuiteFile
-	40, // 24: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
-	41, // 25: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
-	33, // 26: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
+	41, // 24: evalengine.file.v1.Rescore.scores:type_name -> evalengine.record.v1.Score
+	42, // 25: evalengine.file.v1.Rescore.findings:type_name -> evalengine.record.v1.Finding
+	34, // 26: evalengine.file.v1.Rescore.versions:type_name -> evalengine.file.v1.Rescore.VersionsEntry
 	4,  // 27: evalengine.file.v1.Rescore.definitions:type_name -> evalengine.file.v1.ScoreDefinition
-	38, // 28: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	44, // 29: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
-	42, // 30: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
-	38, // 31: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
-	38, // 32: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
-	45, // 33: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
-	45, // 34: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
-	45, // 35: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
-	45, // 36: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
-	45, // 37: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
-	45, // 38: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
-	45, // 39: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
-	38, // 40: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
-	38, // 41: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
+	39, // 28: evalengine.file.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	45, // 29: evalengine.file.v1.Attempt.fault:type_name -> evalengine.record.v1.Fault
+	43, // 30: evalengine.file.v1.Attempt.usage:type_name -> evalengine.record.v1.Usage
+	39, // 31: evalengine.file.v1.Timings.started_at:type_name -> google.protobuf.Timestamp
+	39, // 32: evalengine.file.v1.Timings.finished_at:type_name -> google.protobuf.Timestamp
+	46, // 33: evalengine.file.v1.Target.values:type_name -> google.protobuf.Value
+	46, // 34: evalengine.file.v1.Step.arguments:type_name -> google.protobuf.Value
+	46, // 35: evalengine.file.v1.Step.result:type_name -> google.protobuf.Value
+	46, // 36: evalengine.file.v1.State.before:type_name -> google.protobuf.Value
+	46, // 37: evalengine.file.v1.State.after:type_name -> google.protobuf.Value
+	46, // 38: evalengine.file.v1.Tool.input_schema:type_name -> google.protobuf.Value
+	46, // 39: evalengine.file.v1.Tool.annotations:type_name -> google.protobuf.Value
+	39, // 40: evalengine.file.v1.Summary.started_at:type_name -> google.protobuf.Timestamp
+	39, // 41: evalengine.file.v1.Summary.finished_at:type_name -> google.protobuf.Timestamp
 	16, // 42: evalengine.file.v1.Summary.trials:type_name -> evalengine.file.v1.Tally
 	17, // 43: evalengine.file.v1.Summary.arms:type_name -> evalengine.file.v1.Arm
-	24, // 44: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
-	42, // 45: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
+	25, // 44: evalengine.file.v1.Summary.findings:type_name -> evalengine.file.v1.FindingCount
+	43, // 45: evalengine.file.v1.Summary.usage:type_name -> evalengine.record.v1.Usage
 	20, // 46: evalengine.file.v1.Summary.dimensions:type_name -> evalengine.file.v1.Overall
 	21, // 47: evalengine.file.v1.Summary.variance:type_name -> evalengine.file.v1.VarianceSplit
 	22, // 48: evalengine.file.v1.Summary.reliability:type_name -> evalengine.file.v1.Reliability
-	34, // 49: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
+	35, // 49: evalengine.file.v1.Tally.causes:type_name -> evalengine.file.v1.Tally.CausesEntry
 	16, // 50: evalengine.file.v1.Arm.trials:type_name -> evalengine.file.v1.Tally
 	23, // 51: evalengine.file.v1.Arm.gates:type_name -> evalengine.file.v1.Stat
 	23, // 52: evalengine.file.v1.Arm.scores:type_name -> evalengine.file.v1.Stat
 	23, // 53: evalengine.file.v1.Arm.effort:type_name -> evalengine.file.v1.Stat
-	42, // 54: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
+	43, // 54: evalengine.file.v1.Arm.usage:type_name -> evalengine.record.v1.Usage
 	18, // 55: evalengine.file.v1.Arm.pass_at:type_name -> evalengine.file.v1.PassK
 	19, // 56: evalengine.file.v1.Arm.flaky:type_name -> evalengine.file.v1.Flaky
-	38, // 57: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
-	45, // 58: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
-	45, // 59: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
-	44, // 60: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
-	38, // 61: evalengine.file.v1.GoldInfo.recorded_at:type_name -> google.protobuf.Timestamp
-	35, // 62: evalengine.file.v1.GoldInfo.made_from:type_name -> evalengine.file.v1.GoldInfo.MadeFromEntry
-	36, // 63: evalengine.file.v1.GoldInfo.versions:type_name -> evalengine.file.v1.GoldInfo.VersionsEntry
-	38, // 64: evalengine.file.v1.GoldGrades.graded_at:type_name -> google.protobuf.Timestamp
-	28, // 65: evalengine.file.v1.GoldGrades.judges:type_name -> evalengine.file.v1.GoldJudge
-	42, // 66: evalengine.file.v1.GoldGrades.usage:type_name -> evalengine.record.v1.Usage
-	37, // 67: evalengine.file.v1.GoldJudge.made_from:type_name -> evalengine.file.v1.GoldJudge.MadeFromEntry
-	68, // [68:68] is the sub-list for method output_type
-	68, // [68:68] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	24, // 57: evalengine.file.v1.Overall.pairs:type_name -> evalengine.file.v1.Pairs
+	24, // 58: evalengine.file.v1.Stat.pairs:type_name -> evalengine.file.v1.Pairs
+	39, // 59: evalengine.file.v1.JudgeCall.at:type_name -> google.protobuf.Timestamp
+	46, // 60: evalengine.file.v1.JudgeCall.request:type_name -> google.protobuf.Value
+	46, // 61: evalengine.file.v1.JudgeCall.answer:type_name -> google.protobuf.Value
+	45, // 62: evalengine.file.v1.JudgeCall.fault:type_name -> evalengine.record.v1.Fault
+	39, // 63: evalengine.file.v1.GoldInfo.recorded_at:type_name -> google.protobuf.Timestamp
+	36, // 64: evalengine.file.v1.GoldInfo.made_from:type_name -> evalengine.file.v1.GoldInfo.MadeFromEntry
+	37, // 65: evalengine.file.v1.GoldInfo.versions:type_name -> evalengine.file.v1.GoldInfo.VersionsEntry
+	39, // 66: evalengine.file.v1.GoldGrades.graded_at:type_name -> google.protobuf.Timestamp
+	29, // 67: evalengine.file.v1.GoldGrades.judges:type_name -> evalengine.file.v1.GoldJudge
+	43, // 68: evalengine.file.v1.GoldGrades.usage:type_name -> evalengine.record.v1.Usage
+	38, // 69: evalengine.file.v1.GoldJudge.made_from:type_name -> evalengine.file.v1.GoldJudge.MadeFromEntry
+	70, // [70:70] is the sub-list for method output_type
+	70, // [70:70] is the sub-list for method input_type
+	70, // [70:70] is the sub-list for extension type_name
+	70, // [70:70] is the sub-list for extension extendee
+	0,  // [0:70] is the sub-list for field type_name
 }
 
 func init() { file_evalengine_file_v1_file_proto_init() }
@@ -4077,13 +4209,14 @@ func file_evalengine_file_v1_file_proto_init() {
 	file_evalengine_file_v1_file_proto_msgTypes[21].OneofWrappers = []any{}
 	file_evalengine_file_v1_file_proto_msgTypes[22].OneofWrappers = []any{}
 	file_evalengine_file_v1_file_proto_msgTypes[23].OneofWrappers = []any{}
+	file_evalengine_file_v1_file_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_evalengine_file_v1_file_proto_rawDesc), len(file_evalengine_file_v1_file_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   38,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

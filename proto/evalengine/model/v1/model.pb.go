@@ -579,7 +579,7 @@ type Answer struct {
 	// Id in judge.jsonl.
 	Request string `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
 	Text    string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// end, max_tokens, refusal or other.
+	// end, max_tokens, window (the context window was full), refusal or other.
 	Stop          string    `protobuf:"bytes,3,opt,name=stop,proto3" json:"stop,omitempty"`
 	Model         string    `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
 	Usage         *v1.Usage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`

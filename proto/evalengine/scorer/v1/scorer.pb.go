@@ -533,7 +533,10 @@ type Gold struct {
 	Grades []*Grade `protobuf:"bytes,3,rep,name=grades,proto3" json:"grades,omitempty"`
 	Floor  []*Grade `protobuf:"bytes,4,rep,name=floor,proto3" json:"floor,omitempty"`
 	// Why grades that exist cannot be used.
-	Stale         string `protobuf:"bytes,5,opt,name=stale,proto3" json:"stale,omitempty"`
+	Stale string `protobuf:"bytes,5,opt,name=stale,proto3" json:"stale,omitempty"`
+	// The trial whose state and pages these are, where a judge compares two trials;
+	// empty for the story's gold.
+	Trial         string `protobuf:"bytes,6,opt,name=trial,proto3" json:"trial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -599,6 +602,13 @@ func (x *Gold) GetFloor() []*Grade {
 func (x *Gold) GetStale() string {
 	if x != nil {
 		return x.Stale
+	}
+	return ""
+}
+
+func (x *Gold) GetTrial() string {
+	if x != nil {
+		return x.Trial
 	}
 	return ""
 }
@@ -879,13 +889,14 @@ const file_evalengine_scorer_v1_scorer_proto_rawDesc = "" +
 	"\x04page\x18\x01 \x01(\v2\x1a.evalengine.record.v1.PageR\x04page\x12\x12\n" +
 	"\x04html\x18\x02 \x01(\fR\x04html\x12$\n" +
 	"\raccessibility\x18\x03 \x01(\fR\raccessibility\x12\x16\n" +
-	"\x06images\x18\x04 \x03(\fR\x06images\"\xcc\x01\n" +
+	"\x06images\x18\x04 \x03(\fR\x06images\"\xe2\x01\n" +
 	"\x04Gold\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\fR\x05state\x120\n" +
 	"\x05pages\x18\x02 \x03(\v2\x1a.evalengine.scorer.v1.PageR\x05pages\x123\n" +
 	"\x06grades\x18\x03 \x03(\v2\x1b.evalengine.scorer.v1.GradeR\x06grades\x121\n" +
 	"\x05floor\x18\x04 \x03(\v2\x1b.evalengine.scorer.v1.GradeR\x05floor\x12\x14\n" +
-	"\x05stale\x18\x05 \x01(\tR\x05stale\"5\n" +
+	"\x05stale\x18\x05 \x01(\tR\x05stale\x12\x14\n" +
+	"\x05trial\x18\x06 \x01(\tR\x05trial\"5\n" +
 	"\x05Grade\x12\x14\n" +
 	"\x05score\x18\x01 \x01(\tR\x05score\x12\x16\n" +
 	"\x06values\x18\x02 \x03(\x01R\x06values\"G\n" +
