@@ -280,6 +280,9 @@ func (e *Engine) tellParameters(ctx context.Context, b, h *ledger.Run, x, y *com
 	if same && maps.Equal(b.Info.Vars, h.Info.Vars) && !x.Rescored() && !y.Rescored() {
 		return ""
 	}
+	if x.Defined() && y.Defined() {
+		return ""
+	}
 	const unknown = "whether the parameters of scorers changed is not known: "
 	if x.Rescored() || y.Rescored() {
 		return unknown + "trials were scored again, perhaps by another suite than the run's"

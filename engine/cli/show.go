@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/evalengine/evalengine/engine"
 	"github.com/evalengine/evalengine/engine/eval"
+	"github.com/evalengine/evalengine/engine/internal/index"
 	"github.com/evalengine/evalengine/engine/internal/ledger"
 	"github.com/evalengine/evalengine/engine/internal/report"
 	"github.com/evalengine/evalengine/engine/internal/summary"
@@ -34,14 +36,14 @@ latest run unless a run is named first.`,
 			if cmd.Flags().Changed("pass-k") && passK < 1 {
 				return fmt.Errorf("--pass-k %d: give a number from 1", passK)
 			}
-			return a.show(args, passK)
+			return a.show(cmd.Context(), args, passK)
 		},
 	}
 	cmd.Flags().IntVar(&passK, "pass-k", 0, passKUsage)
 	return cmd
 }
 
-func (a *app) show(args []string, passK int) error {
+func (a *app) show(ctx context.Context, args []string, passK int) error {
 	store, err := engine.OpenStore(a.store)
 	if err != nil {
 		return err
@@ -64,7 +66,7 @@ func (a *app) show(args []string, passK int) error {
 		return err
 	}
 	if len(args) == 0 {
-		return a.showRecorded(run, passK)
+		return a.showRecorded(ctx, store, run, passK)
 	}
 	id, err := run.FindTrial(args[0])
 	if err != nil {
@@ -112,16 +114,23 @@ func (a *app) showTrial(dir string) error {
 }
 
 // showRecorded folds a run's records again: what is shown is what is there.
-func (a *app) showRecorded(run *ledger.Run, passK int) error {
+func (a *app) showRecorded(ctx context.Context, store *engine.Store, run *ledger.Run, passK int) error {
+	ix := index.Open(ctx, store)
+	defer ix.Close()
 	fold := summary.Fold{K: passK}
 	for _, t := range run.Info.Trials {
 		fold.Expect(t)
 	}
 	var problems []report.Problem
 	finished := run.Info.StartedAt
-	for rec, err := range run.Records() {
+	unreadable := 0
+	for rec, err := range ix.Records(ctx, run) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
-			fmt.Fprintln(a.err, "evalengine: unreadable record:", err)
+			unreadable++
+			fmt.Fprintln(a.err, "evalengine: unreadable record:", report.Line(err.Error(), 500))
 			continue
 		}
 		fold.Add(rec)
@@ -135,9 +144,16 @@ func (a *app) showRecorded(run *ledger.Run, passK int) error {
 	s := fold.Summary(&run.Info, finishedAt(run, finished), interrupted(run))
 	s.Schema = ledger.SchemaVersion
 	if a.json {
-		return a.writeJSON(s)
+		if err := a.writeJSON(s); err != nil {
+			return err
+		}
+	} else {
+		report.Terminal(a.out, s, problems, a.style(a.outFile))
 	}
-	report.Terminal(a.out, s, problems, a.style(a.outFile))
+	if unreadable > 0 {
+		return &exitError{code: exitIncomplete, err: fmt.Errorf("%s of run %s cannot be read and %s not counted",
+			report.Count(unreadable, "record", "records"), run.Info.ID, map[bool]string{true: "is", false: "are"}[unreadable == 1])}
+	}
 	return nil
 }
 

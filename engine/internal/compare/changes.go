@@ -291,8 +291,11 @@ func union(a, b []string) []string {
 
 // parameterChanges are scores whose scorer was given something else.
 func (m *matching) parameterChanges() []eval.Change {
-	var out []eval.Change
+	out := m.definitionChanges()
 	for k, b := range m.base.parameters {
+		if _, known := m.defined(k); known {
+			continue
+		}
 		if h, ok := m.head.parameters[k]; ok && h != b {
 			out = append(out, eval.Change{What: changeParameters, Name: k.story + " " + k.score, Base: []string{short(b)}, Head: []string{short(h)}})
 		}

@@ -267,6 +267,13 @@ func (m *matching) scorerChanged(k quantityKey, p *storyPair) string {
 		if b, h := m.base.made.sets[key], m.head.made.sets[key]; b != nil && h != nil && !b.equal(h) {
 			return fmt.Sprintf("scorer module %s changed from %s to %s", module, b.list(), h.list())
 		}
+		why, known := m.definitionChanged(scoreKey{p.story, part.score})
+		if why != "" {
+			return why
+		}
+		if known {
+			continue
+		}
 		b, okB := m.base.parameters[scoreKey{p.story, part.score}]
 		h, okH := m.head.parameters[scoreKey{p.story, part.score}]
 		if okB && okH && b != h {

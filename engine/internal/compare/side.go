@@ -18,7 +18,10 @@ type Side struct {
 	made  made
 	// parameters has digests of what scorers were given, where they are known.
 	parameters map[scoreKey]string
-	rescored   bool
+	// definitions are what records say of the same; untold says that some do not.
+	definitions map[scoreKey]*definition
+	untold      bool
+	rescored    bool
 }
 
 type armKey struct{ story, variant, host string }
@@ -61,6 +64,7 @@ func NewSide(name string) *Side {
 	return &Side{
 		info: eval.ComparedSide{Name: name, Runs: []string{}}, arms: map[armKey]*arm{}, facts: map[quantityKey]facts{},
 		made: made{sets: map[changeKey]*set{}, prompts: map[armKey]*set{}}, parameters: map[scoreKey]string{},
+		definitions: map[scoreKey]*definition{},
 	}
 }
 
@@ -96,6 +100,7 @@ func (s *Side) Rescored() bool { return s.rescored }
 // else.
 func (s *Side) Add(r *eval.Record) {
 	s.made.addRecord(r)
+	s.addDefinitions(r)
 	s.rescored = s.rescored || r.Rescored != nil
 	s.addTrial(r.Trial, r.Status, r.Cause, observe(r))
 }
