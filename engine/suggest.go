@@ -43,9 +43,11 @@ type SuggestOptions struct {
 	NoModel bool
 	// Tools is a file with the answer to tools/list, for the model; empty is none.
 	Tools string
-	// Dir is where drafts are written; empty writes none. Force writes over files.
-	Dir   string
-	Force bool
+	// Dir is where drafts are written; empty writes none. Force writes over unfinished
+	// drafts, Overwrite names stories that are written over whatever they are.
+	Dir       string
+	Force     bool
+	Overwrite []string
 }
 
 // ErrNoPatterns is returned, with what was read, where no pattern has enough
@@ -96,7 +98,7 @@ func (e *Engine) Suggest(ctx context.Context, o SuggestOptions) (*eval.Suggestio
 		}
 	}
 	if o.Dir != "" && len(stories) > 0 {
-		if err := suggest.Write(o.Dir, stories, o.Force); err != nil {
+		if err := suggest.Write(o.Dir, stories, suggest.Over{Unfinished: o.Force, Names: o.Overwrite}); err != nil {
 			return nil, err
 		}
 	}
@@ -163,7 +165,9 @@ func (o *SuggestOptions) covers() (suggest.Covers, error) {
 			if err != nil {
 				return c, err
 			}
-			c.AddCalls(eval.Calls(steps))
+			if err := c.AddCalls(eval.Calls(steps)); err != nil {
+				return c, err
+			}
 		}
 	}
 	return c, nil
@@ -189,20 +193,44 @@ func readToolList(path string) ([]eval.Tool, error) {
 	if len(b) > maxToolList {
 		return nil, fmt.Errorf("%s: a tool list larger than %d MiB", path, maxToolList>>20)
 	}
-	var list []eval.Tool
-	if json.Unmarshal(b, &list) == nil {
-		return list, nil
+	list, ok := parseToolList(b)
+	if !ok {
+		return nil, fmt.Errorf("%s: no answer to tools/list: an object with tools, or a list of them, is needed", path)
 	}
-	var answer struct {
-		Tools  []eval.Tool `json:"tools"`
-		Result struct {
-			Tools []eval.Tool `json:"tools"`
-		} `json:"result"`
+	return list, nil
+}
+
+// listedTool is a tool as MCP spells it, or as a run's files do.
+type listedTool struct {
+	eval.Tool
+	Schema eval.JSON `json:"inputSchema"`
+}
+
+func parseToolList(b []byte) ([]eval.Tool, bool) {
+	var listed []listedTool
+	if json.Unmarshal(b, &listed) != nil {
+		var answer struct {
+			Tools  []listedTool `json:"tools"`
+			Result struct {
+				Tools []listedTool `json:"tools"`
+			} `json:"result"`
+		}
+		if json.Unmarshal(b, &answer) != nil {
+			return nil, false
+		}
+		listed = append(answer.Tools, answer.Result.Tools...)
 	}
-	if err := json.Unmarshal(b, &answer); err != nil || len(answer.Tools)+len(answer.Result.Tools) == 0 {
-		return nil, fmt.Errorf("%s: no answer to tools/list: an object with tools is needed", path)
+	var out []eval.Tool
+	for _, t := range listed {
+		if t.Name == "" {
+			return nil, false
+		}
+		if len(t.Schema) > 0 {
+			t.InputSchema = t.Schema
+		}
+		out = append(out, t.Tool)
 	}
-	return append(answer.Tools, answer.Result.Tools...), nil
+	return out, len(out) > 0
 }
 
 // compose has a model write the prompts, within the suite's budget.

@@ -51,7 +51,8 @@ or a model was asked and a prompt is unfinished.`,
 	fl.BoolVar(&f.o.NoModel, "no-model", false, "ask no model: leave the prompts unfinished")
 	fl.StringVar(&f.o.Tools, "tools", "", "a file with the answer to tools/list, whose descriptions the model is told")
 	fl.StringVarP(&f.o.Dir, "output", "o", "", "write a *.story.hcl file for each draft into this folder")
-	fl.BoolVar(&f.o.Force, "force", false, "write over drafts that are there")
+	fl.BoolVar(&f.o.Force, "force", false, "write over drafts that are there and whose prompt is unfinished")
+	fl.StringArrayVar(&f.o.Overwrite, "overwrite", nil, "write over the draft of this story, whatever its file holds (repeatable)")
 	return cmd
 }
 

@@ -24,7 +24,7 @@ func Suggestions(w io.Writer, s *eval.Suggestions, st Style) {
 		p.line("%s", st.paint(yellow, fmt.Sprintf("there are too many patterns of %d sessions: the least was raised to %d", s.MinSessions, s.Support)))
 	}
 	if s.RareNames > 0 {
-		p.line("%s of fewer than %d sessions left out", plural(s.RareNames, "tool or action"), s.MinSessions)
+		p.line("%s of fewer than %d sessions left out", Count(s.RareNames, "tool or action", "tools or actions"), s.MinSessions)
 	}
 	for _, d := range s.Drafts {
 		p.line("")

@@ -95,10 +95,34 @@ func oneLine(s string) string {
 	}, s))
 }
 
+// UnfinishedDraft reports whether a file holds drafts alone whose prompts nobody has
+// written yet.
+func UnfinishedDraft(content []byte) bool {
+	f, diags := hclsyntax.ParseConfig(content, "draft", hcl.InitialPos)
+	if diags.HasErrors() {
+		return false
+	}
+	body, ok := f.Body.(*hclsyntax.Body)
+	if !ok || len(body.Blocks) == 0 || len(body.Attributes) > 0 {
+		return false
+	}
+	for _, b := range body.Blocks {
+		a := b.Body.Attributes["prompt"]
+		if b.Type != "story" || a == nil || !isUnfinished(a.Expr) {
+			return false
+		}
+	}
+	return true
+}
+
+func isUnfinished(e hclsyntax.Expression) bool {
+	call, ok := e.(*hclsyntax.FunctionCallExpr)
+	return ok && call.Name == unfinishedPrompt
+}
+
 // unfinished reports a prompt that nobody has written yet.
 func (l *loader) unfinished(e hclsyntax.Expression) bool {
-	call, ok := e.(*hclsyntax.FunctionCallExpr)
-	if !ok || call.Name != unfinishedPrompt {
+	if !isUnfinished(e) {
 		return false
 	}
 	l.found.fail(e.Range(), "unfinished prompt",

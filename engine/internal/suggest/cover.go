@@ -8,10 +8,13 @@ import (
 	"github.com/evalengine/evalengine/engine/internal/usage"
 )
 
+// maxTrials bounds how many trials are held that differ in what they called.
+const maxTrials = 20_000
+
 // Covers are the stories and trials that there are.
 type Covers struct {
 	stories []asked
-	trials  [][]made
+	trials  trials
 }
 
 // asked is what a story asserts of calls.
@@ -67,8 +70,9 @@ func (a *asked) add(u eval.ScorerUse) {
 
 func isZero(v *float64) bool { return v != nil && *v == 0 }
 
-// AddCalls adds what a trial called.
-func (c *Covers) AddCalls(list []eval.Call) {
+// AddCalls adds what a trial called. It is an error where there are too many trials
+// that differ.
+func (c *Covers) AddCalls(list []eval.Call) error {
 	var out []made
 	add := func(m made) {
 		if len(out) == 0 || out[len(out)-1] != m {
@@ -84,7 +88,7 @@ func (c *Covers) AddCalls(list []eval.Call) {
 			add(made{call.Server, call.Tool, a})
 		}
 	}
-	c.trials = append(c.trials, out)
+	return c.trials.add(out)
 }
 
 // actions are those in the arguments of a multi-action tool: its action, or the
@@ -132,12 +136,7 @@ func (c *Covers) Have(calls []usage.Name, gap int) bool {
 			return true
 		}
 	}
-	for _, t := range c.trials {
-		if follows(t, calls, gap) {
-			return true
-		}
-	}
-	return false
+	return c.trials.have(calls, gap)
 }
 
 func (a *asked) have(calls []usage.Name) bool {
@@ -187,28 +186,4 @@ func covers(pattern, name string) bool {
 	// The suite may name the server where usage does not.
 	_, bare, ok := strings.Cut(pattern, "/")
 	return ok && server == "" && eval.Glob(bare, tool)
-}
-
-// follows reports whether a trial made the calls with at most gap others between
-// two.
-func follows(t []made, calls []usage.Name, gap int) bool {
-	from := make([]bool, len(t))
-	for n, c := range calls {
-		next, any := make([]bool, len(t)), false
-		for i, m := range t {
-			if !covers(c.Tool, m.server+"/"+m.tool) && c.Tool != m.tool || c.Action != "" && c.Action != m.action {
-				continue
-			}
-			ok := n == 0
-			for k := max(0, i-gap-1); k < i && !ok; k++ {
-				ok = from[k]
-			}
-			next[i], any = ok, any || ok
-		}
-		if !any {
-			return false
-		}
-		from = next
-	}
-	return true
 }

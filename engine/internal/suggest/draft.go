@@ -1,11 +1,7 @@
 package suggest
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -71,56 +67,15 @@ func (f *Found) notes(p *Pattern, s *eval.Suggested) []string {
 	if s.FailureRate != nil {
 		failures = fmt.Sprintf("One of these calls failed in %d of %d sessions (%.1f %%).", p.Failed, p.Known, 100**s.FailureRate)
 	}
+	support := fmt.Sprintf("k = %d: what fewer sessions have in common is left out.", f.Support)
+	if f.Support > f.o.MinSessions {
+		support = fmt.Sprintf("k = %d, raised from %d, for which there are too many patterns: what fewer sessions have in common is left out.", f.Support, f.o.MinSessions)
+	}
 	return []string{
 		"Drafted by evalengine suggest from usage: review it, then keep or delete it.",
 		"Pattern: " + strings.Join(words(p.Calls), " -> "),
 		fmt.Sprintf("Seen in %d of %d sessions (%.1f %%) %s.", p.Sessions, f.Sessions, 100*s.Share, period),
 		failures,
-		fmt.Sprintf("What fewer than %d sessions have in common is left out.", f.Support),
+		support,
 	}
-}
-
-// Write writes each story to a file of its own in a folder, which is made where it
-// is not there. A file that is there is an error before anything is written, unless
-// force is set; no file is written outside the folder.
-func Write(dir string, stories []Story, force bool) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	flags := os.O_CREATE | os.O_WRONLY | os.O_EXCL
-	if force {
-		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	}
-	for _, s := range stories {
-		name := s.Draft.Name + ".story.hcl"
-		if _, err := root.Lstat(name); !force && !errors.Is(err, fs.ErrNotExist) {
-			if err == nil {
-				err = fmt.Errorf("%s is there already: move it away, or say --force to write over it", filepath.Join(dir, name))
-			}
-			return err
-		}
-	}
-	for i := range stories {
-		s := &stories[i]
-		name := s.Draft.Name + ".story.hcl"
-		if err := writeFile(root, name, flags, s.Draft.Bytes()); err != nil {
-			return err
-		}
-		s.Suggested.File = filepath.Join(dir, name)
-	}
-	return nil
-}
-
-func writeFile(root *os.Root, name string, flags int, content []byte) error {
-	f, err := root.OpenFile(name, flags, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
 }
