@@ -95,6 +95,7 @@ func TestFilesFitTheirSchemas(t *testing.T) {
 			Lost: []eval.LostTool{}, Drift: []eval.ToolDrift{}, Causes: []eval.CauseCount{}, Problems: []string{},
 		}},
 		{"baseline", &eval.Baseline{Schema: 1}},
+		{"suggestions", &eval.Suggestions{Schema: 1, Broken: []eval.BrokenLines{}, Drafts: []eval.Suggested{}}},
 		{"comparison", &eval.Comparison{Schema: 1, Base: eval.ComparedSide{Runs: []string{}}, Head: eval.ComparedSide{Runs: []string{}}, Dimensions: []eval.Compared{}}},
 		{"noise", &eval.Noise{Schema: 1, FalseRegressed: none, FalseImproved: none, AnyDrop: none, Floors: []eval.NoiseFloor{}}},
 		{"findings", &eval.FindingHistory{Schema: 1, Groups: []eval.FindingGroup{}}},
@@ -136,7 +137,7 @@ func TestOneSchemaForEachFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != 18 {
-		t.Errorf("%d schemas; want 18, each with a row in TestFilesFitTheirSchemas", len(entries))
+	if len(entries) != 19 {
+		t.Errorf("%d schemas; want 19, each with a row in TestFilesFitTheirSchemas", len(entries))
 	}
 }
