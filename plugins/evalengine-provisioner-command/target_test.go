@@ -80,7 +80,8 @@ func notReady(t *testing.T, cfg map[string]any) *eval.Fault {
 	for _, bound := range []string{"500ms", "4s", "32s"} {
 		cfg["ready_timeout"] = bound
 		f := refused(t, newTestCommand(), request(t, cfg))
-		if !strings.Contains(f.Detail, "connection refused") && !strings.Contains(f.Detail, "deadline exceeded") {
+		slow := strings.Contains(f.Detail, "connection refused") || strings.Contains(f.Detail, "deadline exceeded") || strings.HasSuffix(f.Detail, "not ready after "+bound)
+		if !slow {
 			return f
 		}
 	}

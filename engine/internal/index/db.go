@@ -15,7 +15,7 @@ import (
 // formVersion is that of the tables and of what stands in them. An index of an
 // earlier one is made anew; one of a later one is left to the evalengine that made
 // it.
-const formVersion = 1
+const formVersion = 2
 
 // tables hold one row a run and one a trial. A trial's stamp says which files it was
 // read from; a run's turn counts its changes, and its trend is of the turn beside

@@ -14,13 +14,18 @@ import (
 )
 
 // Light takes out of a record what no summary, report, comparison or list of
-// findings needs: the answer, the pages, the digests of files, the target's values,
+// findings needs: the answer, the pages, the digests of files but the transcript's, the target's values,
 // the evidence of scores and which model requests they made. Prompts become their
 // digests, "sha256:" and hex, so that two can still be told apart. [Index.Records]
 // yields records that are light, wherever they come from.
 func Light(rec *eval.Record) *eval.Record {
 	out := *rec
 	out.Answer, out.Pages, out.Files = "", nil, nil
+	for _, name := range []string{"transcript.jsonl", "transcript.jsonl.zst"} {
+		if sum, ok := rec.Files[name]; ok {
+			out.Files = map[string]string{name: sum}
+		}
+	}
 	if rec.Target != nil {
 		placed := *rec.Target
 		placed.Values = nil

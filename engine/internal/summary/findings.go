@@ -100,6 +100,11 @@ func (f *Fold) counted() []eval.FindingCount {
 	for _, c := range f.findings {
 		list = append(list, c)
 	}
+	for key, a := range f.arms {
+		for _, c := range a.transcripts.identical(key) {
+			list = append(list, &c)
+		}
+	}
 	slices.SortFunc(list, func(a, b *found) int {
 		return cmp.Or(cmp.Compare(min(b.Count, 1), min(a.Count, 1)), cmp.Compare(rank(a.Severity), rank(b.Severity)),
 			cmp.Compare(b.Count, a.Count), a.first.compare(b.first))

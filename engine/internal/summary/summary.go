@@ -40,6 +40,8 @@ type arm struct {
 	scores   series
 	effort   series
 	verdicts []verdict
+	// transcripts find repeats that were not run.
+	transcripts transcripts
 }
 
 // Expect makes room for a trial of the plan, so that arms come in the plan's
@@ -79,6 +81,7 @@ func (f *Fold) Add(r *eval.Record) {
 		a.know(r)
 		return
 	}
+	a.transcripts.add(r, at{a.index, r.Repeat, 0, r.ID})
 	a.verdicts = append(a.verdicts, verdict{r.Repeat, r.Status == eval.StatusPassed})
 	a.add(r)
 }
