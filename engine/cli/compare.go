@@ -53,7 +53,7 @@ func (f *compareFlags) check() error {
 
 type comparisonFlags struct {
 	compareFlags
-	failOn string
+	failOn []string
 }
 
 func (a *app) compareCommand() *cobra.Command {
@@ -68,7 +68,7 @@ else differs between the sides is said too. Nothing is run and nothing is change
 
 A comparison is an answer, so its exit code is 0 whatever it says. With --fail-on
 regressed it is 1 where a gate regressed, and 3 where there was too little data for each
-of them. A run of which a file cannot be read is not compared: 3.`,
+of them; with --fail-on vanished it is 1 where head lacks a story that base has. A run of which a file cannot be read is not compared: 3.`,
 		Example: "  evalengine compare latest --by variant --fail-on regressed",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.compare(a, cmd, args) },
@@ -79,7 +79,7 @@ of them. A run of which a file cannot be read is not compared: 3.`,
 	fl.StringVar(&f.By, "by", "", "compare two hosts or variants of one run: host or variant")
 	fl.StringVar(&f.Base, "base", "", "with --by: the host or variant to compare with")
 	fl.StringVar(&f.Head, "head", "", "with --by: the host or variant that is compared")
-	fl.StringVar(&f.failOn, "fail-on", "", "what ends with a code other than 0: regressed")
+	fl.StringSliceVar(&f.failOn, "fail-on", nil, "what ends with a code other than 0: regressed, vanished (repeatable)")
 	return cmd
 }
 
@@ -126,8 +126,8 @@ func (f *comparisonFlags) checkArgs(args []string) error {
 		return err
 	}
 	switch {
-	case f.failOn != "" && f.failOn != "regressed":
-		return fmt.Errorf("--fail-on %q: it takes regressed", f.failOn)
+	case slices.ContainsFunc(f.failOn, func(s string) bool { return s != failRegressed && s != failVanished }):
+		return fmt.Errorf("--fail-on %s: it takes regressed and vanished", strings.Join(f.failOn, ","))
 	case f.By != "" && f.By != "host" && f.By != "variant":
 		return fmt.Errorf("--by %q: it takes host or variant", f.By)
 	case f.By != "" && len(args) != 1:
@@ -140,14 +140,20 @@ func (f *comparisonFlags) checkArgs(args []string) error {
 	return nil
 }
 
-// exit is the code of the verdict where one was asked for.
+// What --fail-on takes.
+const (
+	failRegressed = "regressed"
+	failVanished  = "vanished"
+)
+
+// exit is the code of what was asked for: a story that is gone, then the verdict.
 func (f *comparisonFlags) exit(c *eval.Comparison) error {
+	gone := slices.ContainsFunc(c.Unpaired, func(u eval.Unpaired) bool { return u.Whole && u.Side == "base" })
+	regressed := slices.Contains(f.failOn, failRegressed)
 	switch {
-	case f.failOn == "":
-		return nil
-	case c.Verdict == eval.Regressed:
+	case slices.Contains(f.failOn, failVanished) && gone, regressed && c.Verdict == eval.Regressed:
 		return &exitError{code: exitFailed}
-	case c.Verdict == eval.InsufficientData:
+	case regressed && c.Verdict == eval.InsufficientData:
 		return &exitError{code: exitIncomplete}
 	}
 	return nil
