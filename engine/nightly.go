@@ -113,12 +113,12 @@ func (n *night) before() error {
 		if len(n.earlier) == historyNights {
 			break
 		}
-		if id >= n.told.Run {
-			continue
-		}
 		r, err := openWhole(n.o.Store, id)
 		if err != nil || r.Info.Suite != n.told.Suite || r.Info.Experiment != n.told.Experiment {
 			continue // another suite's, or not to be read at all: it says nothing of this one
+		}
+		if !r.Info.StartedAt.Before(n.told.StartedAt) {
+			continue
 		}
 		side, scores, _, err := n.read(r)
 		if err != nil {
@@ -127,7 +127,8 @@ func (n *night) before() error {
 		}
 		n.earlier = append(n.earlier, earlier{r, side, scores})
 	}
-	slices.Reverse(n.earlier)
+	// IDs of one second are in no order.
+	slices.SortStableFunc(n.earlier, func(a, b earlier) int { return a.run.Info.StartedAt.Compare(b.run.Info.StartedAt) })
 	return n.findBaseline()
 }
 
