@@ -37,10 +37,12 @@ type CompareOptions struct {
 	Seed  uint64
 	// Gates are globs over the names of quantities that gate beside the asserts.
 	Gates []string
+	// Force compares also what another scorer, or another use of it, made.
+	Force bool
 }
 
 func (o *CompareOptions) options() compare.Options {
-	return compare.Options{By: o.By, Level: o.Level, Seed: o.Seed, Gates: o.Gates}
+	return compare.Options{By: o.By, Level: o.Level, Seed: o.Seed, Gates: o.Gates, Force: o.Force}
 }
 
 // keeps reports whether a trial is among those that are compared.

@@ -79,6 +79,7 @@ of them; with --fail-on vanished it is 1 where head lacks a story that base has.
 	fl.StringVar(&f.By, "by", "", "compare two hosts or variants of one run: host or variant")
 	fl.StringVar(&f.Base, "base", "", "with --by: the host or variant to compare with")
 	fl.StringVar(&f.Head, "head", "", "with --by: the host or variant that is compared")
+	fl.BoolVar(&f.Force, "force", false, "compare also scores whose scorer, parameters or model changed; the answer says which")
 	fl.StringSliceVar(&f.failOn, "fail-on", nil, "what ends with a code other than 0: regressed, vanished (repeatable)")
 	return cmd
 }

@@ -94,6 +94,8 @@ type Compared struct {
 	OneSided []string `json:"one_sided_stories,omitempty"`
 	// LeftOut says which stories enter nothing since their scorer changed, and why.
 	LeftOut []string `json:"left_out,omitempty"`
+	// Forced says what changed in the scorer and was to be compared all the same.
+	Forced []string `json:"forced,omitempty"`
 	// Difference is head less base: the mean over stories of what the means of their
 	// trials differ by. Absent without a story that both sides have.
 	Difference *float64 `json:"difference,omitempty"`

@@ -41,6 +41,9 @@ type Options struct {
 	Level float64
 	// Gates are globs over the names of quantities that gate beside the asserts.
 	Gates []string
+	// Force compares also what another scorer, or another use of it, made; the answer
+	// says so.
+	Force bool
 	// Seed and Draws are of tests that draw at random.
 	Seed  uint64
 	Draws int
@@ -73,6 +76,7 @@ func Compare(base, head *Side, o Options) (*eval.Comparison, error) {
 		return nil, err
 	}
 	m := newMatching(base, head, o.By)
+	m.force = o.Force
 	list := m.quantities(o)
 	for _, q := range list {
 		q.measure(o)

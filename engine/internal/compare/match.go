@@ -17,10 +17,12 @@ type matching struct {
 	by         string
 	// noHost and noVariant say which part of an arm's key tells the sides apart.
 	noHost, noVariant bool
-	pairs             []armPair
-	baseOnly          []armKey
-	headOnly          []armKey
-	notes             []string
+	// force compares what is not of one scorer.
+	force    bool
+	pairs    []armPair
+	baseOnly []armKey
+	headOnly []armKey
+	notes    []string
 }
 
 type armPair struct {
@@ -172,6 +174,8 @@ func (m *matching) quantity(k quantityKey, f facts, gated bool) *quantity {
 	q.pairs = fit
 	switch {
 	case len(changed) == 0:
+	case m.force:
+		q.pairs, q.out.Forced = pairs, changed
 	case len(fit) == 0:
 		q.pairs = pairs
 		q.out.NotComparable = strings.Join(changed, "; ")

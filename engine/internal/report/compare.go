@@ -175,6 +175,9 @@ func losses(d eval.Compared) string {
 	for _, l := range d.LeftOut {
 		parts = append(parts, "left out: "+Line(l, 200))
 	}
+	for _, l := range d.Forced {
+		parts = append(parts, "compared all the same: "+Line(l, 200))
+	}
 	return strings.Join(parts, "; ")
 }
 

@@ -308,8 +308,10 @@ type Compared struct {
 	NotComparable           string           `protobuf:"bytes,26,opt,name=not_comparable,json=notComparable,proto3" json:"not_comparable,omitempty"`
 	ByStory                 []*ComparedStory `protobuf:"bytes,27,rep,name=by_story,json=byStory,proto3" json:"by_story,omitempty"`
 	Within                  []*ComparedPart  `protobuf:"bytes,28,rep,name=within,proto3" json:"within,omitempty"`
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
+	// What changed in the scorer and was to be compared all the same.
+	Forced        []string `protobuf:"bytes,29,rep,name=forced,proto3" json:"forced,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Compared) Reset() {
@@ -534,6 +536,13 @@ func (x *Compared) GetByStory() []*ComparedStory {
 func (x *Compared) GetWithin() []*ComparedPart {
 	if x != nil {
 		return x.Within
+	}
+	return nil
+}
+
+func (x *Compared) GetForced() []string {
+	if x != nil {
+		return x.Forced
 	}
 	return nil
 }
@@ -1429,7 +1438,7 @@ const file_evalengine_file_v1_compare_proto_rawDesc = "" +
 	"\x06trials\x18\b \x01(\v2\x19.evalengine.file.v1.TallyR\x06trials\x12\x18\n" +
 	"\aplanned\x18\t \x01(\x05R\aplanned\x12\x1b\n" +
 	"\tmedian_of\x18\n" +
-	" \x01(\x05R\bmedianOf\"\xa7\b\n" +
+	" \x01(\x05R\bmedianOf\"\xbf\b\n" +
 	"\bCompared\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -1464,7 +1473,8 @@ const file_evalengine_file_v1_compare_proto_rawDesc = "" +
 	"\x06reason\x18\x19 \x01(\tR\x06reason\x12%\n" +
 	"\x0enot_comparable\x18\x1a \x01(\tR\rnotComparable\x12<\n" +
 	"\bby_story\x18\x1b \x03(\v2!.evalengine.file.v1.ComparedStoryR\abyStory\x128\n" +
-	"\x06within\x18\x1c \x03(\v2 .evalengine.file.v1.ComparedPartR\x06withinB\r\n" +
+	"\x06within\x18\x1c \x03(\v2 .evalengine.file.v1.ComparedPartR\x06within\x12\x16\n" +
+	"\x06forced\x18\x1d \x03(\tR\x06forcedB\r\n" +
 	"\v_differenceB\x04\n" +
 	"\x02_pB\r\n" +
 	"\v_p_adjustedB\r\n" +
