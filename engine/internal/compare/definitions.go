@@ -61,13 +61,6 @@ func (d *definition) add(parts map[string]string) {
 	}
 }
 
-func (d *definition) join(o *definition) {
-	for _, m := range o.made {
-		d.add(m.parts)
-	}
-	d.more, d.untold = d.more || o.more, d.untold || o.untold
-}
-
 // Defined reports whether each trial says what its scores were made from: nothing
 // else need be asked for it.
 func (s *Side) Defined() bool { return !s.untold }

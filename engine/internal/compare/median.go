@@ -9,7 +9,8 @@ import (
 // Median returns a side made of several, the oldest first, such as those of the last
 // nights: for each arm and quantity the median of what their means are, so that one
 // odd night moves it little. Tests within a story take the trials of all of them.
-// What ran is what the last of them says; the parameters of scorers too.
+// What ran is what the last of them says; what scores are made from
+// too.
 func Median(name string, sides []*Side) *Side {
 	out := NewSide(name)
 	out.info.MedianOf = len(sides)
@@ -29,6 +30,7 @@ func Median(name string, sides []*Side) *Side {
 		if i == len(sides)-1 {
 			out.info.Suite, out.info.Experiment, out.info.StartedAt = s.info.Suite, s.info.Experiment, s.info.StartedAt
 			out.made, out.parameters = s.made, s.parameters
+			out.definitions, out.untold = s.definitions, s.untold
 		}
 	}
 	for key, a := range out.arms {
