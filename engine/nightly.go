@@ -79,18 +79,21 @@ type night struct {
 	told *eval.Nightly
 	// earlier are the nights before that can be read, the oldest first, with the spread
 	// of each of their scores.
-	earlier  []earlier
+	earlier  []*reading
 	baseline *ledger.Run
-	side     *compare.Side
-	scores   map[series][]float64
+	now      *reading
 	fixed    *eval.Comparison
 	moving   *eval.Comparison
 }
 
-type earlier struct {
+// reading is what one pass over a run's records gives.
+type reading struct {
 	run    *ledger.Run
 	side   *compare.Side
 	scores map[series][]float64
+	sum    *eval.Summary
+	// errored counts the trials that errored by cause.
+	errored map[string]int
 }
 
 // series is a score of an arm.
@@ -120,15 +123,15 @@ func (n *night) before() error {
 		if !r.Info.StartedAt.Before(n.told.StartedAt) {
 			continue
 		}
-		side, scores, _, err := n.read(r)
+		read, err := n.read(r)
 		if err != nil {
 			n.problem("the run %s is left out: %v", id, err)
 			continue
 		}
-		n.earlier = append(n.earlier, earlier{r, side, scores})
+		n.earlier = append(n.earlier, read)
 	}
 	// IDs of one second are in no order.
-	slices.SortStableFunc(n.earlier, func(a, b earlier) int { return a.run.Info.StartedAt.Compare(b.run.Info.StartedAt) })
+	slices.SortStableFunc(n.earlier, func(a, b *reading) int { return a.run.Info.StartedAt.Compare(b.run.Info.StartedAt) })
 	return n.findBaseline()
 }
 
@@ -160,9 +163,9 @@ func (n *night) findBaseline() error {
 
 // read makes a side of a run, and collects the values of the scores that are no
 // rates.
-func (n *night) read(r *ledger.Run) (*compare.Side, map[series][]float64, *eval.Summary, error) {
-	side := compare.NewSide(r.Info.ID)
-	side.AddRun(&r.Info, planned(r, n.o.keeps))
+func (n *night) read(r *ledger.Run) (*reading, error) {
+	out := &reading{run: r, side: compare.NewSide(r.Info.ID), scores: map[series][]float64{}, errored: map[string]int{}}
+	out.side.AddRun(&r.Info, planned(r, n.o.keeps))
 	var fold summary.Fold
 	for _, t := range r.Info.Trials {
 		if n.o.keeps(t) {
@@ -172,54 +175,42 @@ func (n *night) read(r *ledger.Run) (*compare.Side, map[series][]float64, *eval.
 	last := r.Info.StartedAt
 	for rec, err := range wholeRecords(r) {
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
 		if !n.o.keeps(rec.Trial) {
 			continue
 		}
-		side.Add(rec)
+		out.side.Add(rec)
 		fold.Add(rec)
 		if rec.Timings.FinishedAt.After(last) {
 			last = rec.Timings.FinishedAt
 		}
+		if rec.Status == eval.StatusErrored {
+			out.errored[rec.Cause]++
+		}
 	}
-	sum := fold.Summary(&r.Info, last, false)
-	scores := map[series][]float64{}
-	for _, a := range sum.Arms {
+	out.sum = fold.Summary(&r.Info, last, false)
+	for _, a := range out.sum.Arms {
 		for _, st := range a.Scores {
 			if st.Role != eval.RoleAssert && len(st.Values) > 1 {
-				scores[series{eval.Trial{Story: a.Story, Variant: a.Variant, Host: a.Host}, st.Name}] = st.Values
+				out.scores[series{eval.Trial{Story: a.Story, Variant: a.Variant, Host: a.Host}, st.Name}] = st.Values
 			}
 		}
 	}
-	return side, scores, sum, nil
+	return out, nil
 }
 
 func (n *night) tonight() error {
-	side, scores, sum, err := n.read(n.run)
+	read, err := n.read(n.run)
 	if err != nil {
 		return err
 	}
-	n.side, n.scores = side, scores
-	n.told.Trials, n.told.Usage = sum.Trials, sum.Usage
-	n.told.Seconds = sum.FinishedAt.Sub(sum.StartedAt).Seconds()
+	n.now = read
+	n.told.Trials, n.told.Usage, n.told.Causes = read.sum.Trials, read.sum.Usage, nightly.Causes(read.errored)
+	n.told.Seconds = read.sum.FinishedAt.Sub(read.sum.StartedAt).Seconds()
 	if text := nightly.Unfinished(n.told); text != "" {
 		n.problem("%s", text)
 	}
-	return n.causes()
-}
-
-func (n *night) causes() error {
-	errored := map[string]int{}
-	for rec, err := range n.run.Records() {
-		if err != nil {
-			return err
-		}
-		if rec.Status == eval.StatusErrored && n.o.keeps(rec.Trial) {
-			errored[rec.Cause]++
-		}
-	}
-	n.told.Causes = nightly.Causes(errored)
 	return nil
 }
 
@@ -227,14 +218,14 @@ func (n *night) causes() error {
 func (n *night) compare(ctx context.Context) error {
 	noise := n.noise()
 	if n.baseline != nil {
-		side, err := RunSide(n.baseline, n.o.keeps)
+		side, err := n.baseSide()
 		if err != nil {
 			return err
 		}
-		if unknown := n.e.tellParameters(ctx, n.baseline, n.run, side, n.side); unknown != "" {
+		if unknown := n.e.tellParameters(ctx, n.baseline, n.run, side, n.now.side); unknown != "" {
 			n.problem("%s", unknown)
 		}
-		if n.fixed, err = compare.Compare(side, n.side, n.o.options()); err != nil {
+		if n.fixed, err = compare.Compare(side, n.now.side, n.o.options()); err != nil {
 			return err
 		}
 		n.add(n.fixed, nightly.AgainstBaseline, noise)
@@ -247,13 +238,23 @@ func (n *night) compare(ctx context.Context) error {
 			n.told.Nights = append(n.told.Nights, x.run.Info.ID)
 		}
 		var err error
-		if n.moving, err = compare.Compare(compare.Median("nights before", sides), n.side, n.o.options()); err != nil {
+		if n.moving, err = compare.Compare(compare.Median("nights before", sides), n.now.side, n.o.options()); err != nil {
 			return err
 		}
 		n.add(n.moving, nightly.AgainstNights, noise)
 	}
 	n.told.Variance = nightly.Variance(n.series(), n.o.Seed)
 	return nil
+}
+
+// baseSide is the baseline's side, read again only where it is none of the nights.
+func (n *night) baseSide() (*compare.Side, error) {
+	for _, x := range n.earlier {
+		if x.run.Info.ID == n.baseline.Info.ID {
+			return x.side, nil
+		}
+	}
+	return RunSide(n.baseline, n.o.keeps)
 }
 
 // add takes over what a comparison tells; what the baseline told is not told twice.
@@ -274,7 +275,7 @@ func untold(told, list []eval.NightlyChange) []eval.NightlyChange {
 // series are the scores of tonight with their values on the nights before.
 func (n *night) series() []nightly.Series {
 	var list []nightly.Series
-	for key, values := range n.scores {
+	for key, values := range n.now.scores {
 		s := nightly.Series{Arm: key.arm, Score: key.score, Tonight: values}
 		for _, x := range n.earlier {
 			if v := x.scores[key]; v != nil {

@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -118,7 +115,7 @@ func (f *findingsFlags) list(a *app) error {
 	if err != nil {
 		return err
 	}
-	write, err := f.writer()
+	write, err := fileWriter(f.output, findingsFormats)
 	if err != nil {
 		return err
 	}
@@ -132,7 +129,7 @@ func (f *findingsFlags) list(a *app) error {
 	} else {
 		report.Findings(a.out, h, a.style(a.outFile))
 	}
-	if err == nil && write != nil {
+	if err == nil {
 		err = write(h)
 	}
 	if err != nil {
@@ -147,31 +144,16 @@ func (f *findingsFlags) list(a *app) error {
 	return &exitError{code: exitIncomplete, err: fmt.Errorf("%s could not be read; what they hold is not in the list", report.Count(len(h.Unread), "part of the runs", "parts of the runs"))}
 }
 
-// writer returns the writer of -o FILE, nil for no file.
-func (f *findingsFlags) writer() (func(*eval.FindingHistory) error, error) {
-	if f.output == "" {
-		return nil, nil
-	}
-	formats := map[string]func(*bytes.Buffer, *eval.FindingHistory) error{
-		".md":  func(b *bytes.Buffer, h *eval.FindingHistory) error { report.FindingsMarkdown(b, h); return nil },
-		".txt": func(b *bytes.Buffer, h *eval.FindingHistory) error { report.Findings(b, h, report.Style{}); return nil },
-		".json": func(b *bytes.Buffer, h *eval.FindingHistory) error {
-			enc := json.NewEncoder(b)
-			enc.SetIndent("", "  ")
-			return enc.Encode(h)
-		},
-	}
-	format, ok := formats[strings.ToLower(filepath.Ext(f.output))]
-	if !ok {
-		return nil, fmt.Errorf("-o %s: the ending chooses the format: .md, .json or .txt", f.output)
-	}
-	return func(h *eval.FindingHistory) error {
-		var b bytes.Buffer
-		if err := format(&b, h); err != nil {
-			return err
-		}
-		return os.WriteFile(f.output, b.Bytes(), 0o644)
-	}, nil
+var findingsFormats = map[string]func(io.Writer, *eval.FindingHistory) error{
+	".json": indented[*eval.FindingHistory],
+	".md": func(w io.Writer, h *eval.FindingHistory) error {
+		report.FindingsMarkdown(w, h)
+		return nil
+	},
+	".txt": func(w io.Writer, h *eval.FindingHistory) error {
+		report.Findings(w, h, report.Style{})
+		return nil
+	},
 }
 
 // decideCommand is a command that writes a decision about findings.

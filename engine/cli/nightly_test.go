@@ -53,6 +53,7 @@ type night struct {
 	slow     bool      // there is a finding of its own
 	tools    []string
 	errored  string // the cause by which the trials of story f end
+	fails    bool   // each call of pages_list ends in an error
 	findings bool   // nobody finds what is found as ever
 }
 
@@ -81,7 +82,7 @@ func keepNight(t *testing.T, store *ledger.Store, at time.Time, n night) string 
 		rec.Run, rec.ToolsDigest = info.ID, strings.Join(n.tools, "+")
 		steps := []eval.Step{
 			{ID: "s1", Turn: 1, Kind: eval.StepToolCall, CallID: "c1", Server: "sitebuilder", Tool: "pages_list", Arguments: eval.JSON("{}")},
-			{ID: "s2", Turn: 1, Kind: eval.StepToolResult, CallID: "c1", Server: "sitebuilder", Tool: "pages_list", Result: eval.JSON(`"ok"`)},
+			{ID: "s2", Turn: 1, Kind: eval.StepToolResult, CallID: "c1", Server: "sitebuilder", Tool: "pages_list", Result: eval.JSON(`"ok"`), IsError: n.fails},
 		}
 		if err := run.Draft(tr.ID(), 1).Commit(rec, ledger.Bundle{Steps: steps, Tools: tools}, nil); err != nil {
 			t.Fatal(err)
@@ -245,6 +246,7 @@ func TestNightWithoutEvidence(t *testing.T) {
 	}{
 		{"some errored", night{errored: "rate_limit"}, 3, []string{"15 passed, 0 failed, 3 errored", "### Errored trials by cause\n\n- rate\\_limit: 3 trials\n"}},
 		{"a finding gone", night{findings: true}, 0, []string{"### Findings gone\n\n- minor oversized\\_result sitebuilder/pages\\_list: The list of pages is very large."}},
+		{"a tool that fails", night{fails: true}, 0, []string{"### Tools that changed\n\n- fails on every call: sitebuilder/pages\\_list\n"}},
 		{"a tool more", night{tools: []string{"pages_list", "sites_publish", "sites_delete"}}, 0, []string{"- added: sitebuilder/sites\\_delete\n", "### Tools no longer covered\n\n- sitebuilder/sites\\_delete\n"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"iter"
 	"slices"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -13,7 +12,7 @@ import (
 // Drift is how a target's list of tools differs from what it was. The order of
 // tools, of members of their schemas and white space make no difference. Of tools
 // of one name the first counts. Where one of the lists does not say whose its tools
-// are, names alone are compared. [Failing] fills in the rest.
+// are, names alone are compared. What always fails is told by calls: [Map.Coverage] adds it.
 func Drift(before, after []eval.Tool) eval.ToolDrift {
 	anonymous := nobodys(before) || nobodys(after)
 	was, is := byName(before, anonymous), byName(after, anonymous)
@@ -108,31 +107,6 @@ func without(list, other []string) []string {
 		}
 	}
 	return out
-}
-
-// Failing are the tools of a list that were called twice or more, and each call
-// that was answered ended in an error. Calls that only a host reports do not count.
-func Failing(tools []eval.Tool, calls iter.Seq[eval.Call]) []eval.ToolName {
-	listed := byName(tools, false)
-	counts := map[eval.ToolName]*counter{}
-	for c := range calls {
-		n, ok := whose(listed, &c)
-		if !ok {
-			continue
-		}
-		if counts[n] == nil {
-			counts[n] = &counter{}
-		}
-		counts[n].add(c.Status, 0)
-	}
-	failing := []eval.ToolName{}
-	for n, c := range counts {
-		if c.use.AlwaysFails {
-			failing = append(failing, n)
-		}
-	}
-	slices.SortFunc(failing, compareNames)
-	return failing
 }
 
 // whose is the listed tool that a call is of: that of its server, or one of a list

@@ -2,7 +2,6 @@ package coverage
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/evalengine/evalengine/engine/eval"
@@ -50,20 +49,5 @@ func TestDriftOfListsWithoutServers(t *testing.T) {
 	d := Drift([]eval.Tool{listedTool("s", "a", `{}`), listedTool("s", "b", `{}`)}, []eval.Tool{listedTool("", "a", `{}`), listedTool("", "c", `{}`)})
 	if !reflect.DeepEqual(d.Added, []eval.ToolName{{Tool: "c"}}) || !reflect.DeepEqual(d.Removed, []eval.ToolName{{Tool: "b"}}) || len(d.Changed) != 0 {
 		t.Errorf("Drift = %+v", d)
-	}
-}
-
-func TestFailing(t *testing.T) {
-	call := func(name string, s eval.CallStatus) eval.Call { return eval.Call{Server: "s", Tool: name, Status: s} }
-	host := call("host", eval.CallError)
-	host.Observed = eval.Unconfirmed
-	calls := []eval.Call{
-		call("bad", eval.CallError), call("bad", eval.CallError), call("bad", eval.CallUnfinished), call("once", eval.CallError),
-		call("mixed", eval.CallError), call("mixed", eval.CallError), call("mixed", eval.CallOK), call("hung", eval.CallUnfinished), call("hung", eval.CallUnfinished),
-		call("unlisted", eval.CallError), call("unlisted", eval.CallError), host, host, {Tool: "Bash", Status: eval.CallError}, {Tool: "Bash", Status: eval.CallError},
-	}
-	list := []eval.Tool{listedTool("s", "bad", ""), listedTool("s", "once", ""), listedTool("s", "mixed", ""), listedTool("s", "hung", ""), listedTool("s", "host", ""), listedTool("", "Bash", "")}
-	if got := Failing(list, slices.Values(calls)); !reflect.DeepEqual(got, []eval.ToolName{{Server: "s", Tool: "bad"}}) {
-		t.Errorf("Failing = %v", got)
 	}
 }

@@ -51,9 +51,14 @@ func Variance(list []Series, seed uint64) []eval.NightlyVariance {
 		}
 	}
 	slices.SortStableFunc(tested, func(a, b eval.NightlyVariance) int { return cmp.Compare(a.P, b.P) })
-	adjust(tested)
+	p := make([]float64, len(tested))
+	for i, v := range tested {
+		p[i] = v.P
+	}
+	adjusted := stats.BenjaminiHochberg(p)
 	news := []eval.NightlyVariance{}
-	for _, v := range tested {
+	for i, v := range tested {
+		v.Adjusted = adjusted[i]
 		if v.Adjusted <= level && v.Stdev > slices.Max(v.Before) {
 			news = append(news, v)
 		}
@@ -156,14 +161,5 @@ func choose(x []float64, k int, sum float64, f func(float64)) {
 	}
 	for i := 0; i+k <= len(x); i++ {
 		choose(x[i+1:], k-1, sum+x[i], f)
-	}
-}
-
-// adjust fills in what the correction makes of P; the list is in the order of P.
-func adjust(list []eval.NightlyVariance) {
-	least := 1.0
-	for i := len(list) - 1; i >= 0; i-- {
-		least = math.Min(least, list[i].P*float64(len(list))/float64(i+1))
-		list[i].Adjusted = least
 	}
 }
